@@ -1,0 +1,34 @@
+"""Exact laws: what a decoder emits on a toy pair, in rationals.
+
+`verify` is the front door; `forest_of`, `Walk`, `audit_claims`, `relabel` and `certify` are its parts.
+"""
+
+from rheocheck.exact.budget import Budget
+from rheocheck.exact.certificate import Certificate, certify
+from rheocheck.exact.claims import ClaimsAudit, audit_claims, relabel
+from rheocheck.exact.emission import Emission, Walk
+from rheocheck.exact.enumeration import forest_of
+from rheocheck.exact.forest import Forest
+from rheocheck.exact.transport import optimal_acceptance
+from rheocheck.exact.variation import Witness, total_variation
+from rheocheck.exact.verification import Acceptance, Verification
+from rheocheck.exact.verify import verify
+
+__all__ = [
+    "Acceptance",
+    "Budget",
+    "Certificate",
+    "ClaimsAudit",
+    "Emission",
+    "Forest",
+    "Verification",
+    "Walk",
+    "Witness",
+    "audit_claims",
+    "certify",
+    "forest_of",
+    "optimal_acceptance",
+    "relabel",
+    "total_variation",
+    "verify",
+]

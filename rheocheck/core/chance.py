@@ -1,0 +1,118 @@
+"""Chance: the only source of randomness, always an argument.
+
+Builders and verifiers ask a `chance` for an index or a coin and get nothing else. A RandomChance samples; a
+ReplayChance answers from a script, so that `outcomes` can run a program once per way its choices may fall and
+weigh every run exactly:
+
+    sum of weight over outcomes(program) == 1
+"""
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from rheocheck.core.errors import InputError
+
+T = TypeVar("T")
+
+
+class Chance(Protocol):
+    """What a builder or a verifier may ask of randomness."""
+
+    def choose(self, weights: Sequence[Any]) -> int:
+        """An index i with probability weights[i] / sum(weights)."""
+
+    def flip(self, p: Any) -> bool:
+        """True with probability p; p may lie outside [0, 1], where it means never or always."""
+
+    def note(self, event: str) -> None:
+        """Record that `event` happened on this path, such as a verifier's "fallback"; draws nothing."""
+
+
+class RandomChance:
+    """Samples with exact probabilities: rationals are compared with integers drawn uniformly, not with floats."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = random.Random(seed)
+        self.notes: list[str] = []
+
+    def choose(self, weights: Sequence[Any]) -> int:
+        values = [w if hasattr(w, "denominator") else Fraction(w) for w in weights]
+        scale = math.lcm(*(int(w.denominator) for w in values))
+        counts = [int(w.numerator) * (scale // int(w.denominator)) for w in values]
+        _check_weights(counts)
+        ticket = self._random.randrange(sum(counts))
+        for index, count in enumerate(counts):  # noqa: B007 (the index is the result)
+            ticket -= count
+            if ticket < 0:
+                break
+        return index
+
+    def flip(self, p: Any) -> bool:
+        p = p if hasattr(p, "denominator") else Fraction(p)
+        return self._random.randrange(int(p.denominator)) < int(p.numerator)
+
+    def note(self, event: str) -> None:
+        self.notes.append(event)
+
+
+class ReplayChance:
+    """Answers its first choices from `script`, then takes the first possible branch and offers the others.
+
+    weight    the exact probability of the answers given so far
+    untried   scripts of the branches not taken, for `outcomes` to follow later
+    """
+
+    def __init__(self, script: tuple[int, ...] = ()) -> None:
+        self._script = script
+        self._taken: list[int] = []
+        self.weight: Any = 1
+        self.untried: list[tuple[int, ...]] = []
+        self.notes: list[str] = []
+
+    def choose(self, weights: Sequence[Any]) -> int:
+        _check_weights(weights)
+        possible = [i for i, w in enumerate(weights) if w > 0]
+        if len(possible) == 1:
+            return possible[0]
+        if len(self._taken) < len(self._script):
+            index = self._script[len(self._taken)]
+        else:
+            index = possible[0]
+            self.untried += [(*self._taken, other) for other in possible[1:]]
+        self._taken.append(index)
+        self.weight *= Fraction(weights[index], sum(weights)) if _plain(weights) else weights[index] / sum(weights)
+        return index
+
+    def flip(self, p: Any) -> bool:
+        p = min(max(p, 0), 1)
+        return self.choose((1 - p, p)) == 1
+
+    def note(self, event: str) -> None:
+        self.notes.append(event)
+
+
+def outcomes(program: Callable[[ReplayChance], T]) -> Iterator[tuple[Any, T, list[str]]]:
+    """Every outcome of `program(chance)` with its exact probability and the notes on its path.
+
+    Depth first; outcomes of probability zero are not visited. The program must depend on nothing but its chance.
+    """
+    scripts: list[tuple[int, ...]] = [()]
+    while scripts:
+        chance = ReplayChance(scripts.pop())
+        result = program(chance)
+        scripts += reversed(chance.untried)
+        yield chance.weight, result, chance.notes
+
+
+def _check_weights(weights: Sequence[Any]) -> None:
+    if not weights or min(weights) < 0 or sum(weights) <= 0:
+        shown = ", ".join(map(str, weights[:8]))
+        raise InputError(f"weights to choose by must be non-negative with a positive sum, got ({shown})")
+
+
+def _plain(weights: Sequence[Any]) -> bool:
+    """Whether dividing would leave the rationals: Python integers divide to a float."""
+    return all(isinstance(w, int) for w in weights)

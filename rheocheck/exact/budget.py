@@ -1,0 +1,42 @@
+"""A budget of work: how many classes and how much time an enumeration may spend before it stops with an interval."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+Progress = Callable[[Any, int], None]  # (probability covered so far, classes so far)
+
+
+@dataclass
+class Budget:
+    """Counts classes and watches the clock and Ctrl-C.
+
+    max_classes  stop after so many classes, None for no limit
+    max_seconds  stop after so much wall-clock time, None for no limit
+    progress     called now and then with the probability covered and the classes enumerated
+
+    stopped      why the enumeration ended early ("max_classes", "max_seconds", "interrupted"), or None
+    """
+
+    max_classes: int | None = None
+    max_seconds: float | None = None
+    progress: Progress | None = None
+    stopped: str | None = None
+    classes: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def spend(self, covered: Any) -> bool:
+        """Count one class; False when the budget is spent."""
+        self.classes += 1
+        if self.max_classes is not None and self.classes >= self.max_classes:
+            self.stopped = self.stopped or "max_classes"
+        if self.classes % 64 == 0:
+            if self.max_seconds is not None and self.seconds() >= self.max_seconds:
+                self.stopped = self.stopped or "max_seconds"
+            if self.progress is not None and self.classes % 1024 == 0:
+                self.progress(covered, self.classes)
+        return self.stopped is None
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.started

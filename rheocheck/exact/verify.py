@@ -1,0 +1,205 @@
+"""One call for all three answers: exact, certificate, interval.
+
+    verify(pair, rheo, recursive, Shape(leads=1, branching=4, depth=3, nodes=8)).verdict   # "lossless"
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from rheocheck.core.builders import rheo as rheo_builder
+from rheocheck.core.decoder import Builder, Verifier, is_rule
+from rheocheck.core.errors import InputError
+from rheocheck.core.pair import Context, Pair
+from rheocheck.core.shape import Shape
+from rheocheck.core.verifiers import rheo as rheo_verifier
+from rheocheck.exact.assignments import raw_assignments
+from rheocheck.exact.budget import Budget
+from rheocheck.exact.certificate import ASSUMES, certify
+from rheocheck.exact.claims import audit_claims
+from rheocheck.exact.emission import Emission, Walk
+from rheocheck.exact.enumeration import forest_of
+from rheocheck.exact.forest import Forest
+from rheocheck.exact.numbers import Number, as_fraction, fastest
+from rheocheck.exact.slots import Slots
+from rheocheck.exact.tokens import joint_law, prefixes
+from rheocheck.exact.transport import optimal_acceptance
+from rheocheck.exact.variation import certain_excess, first_token_variation, total_variation, witness
+from rheocheck.exact.verification import Acceptance, Verification
+
+REACH = 1_000_000  # classes an unlimited enumeration may take before a certificate is tried: about a minute, 1 GiB
+METHODS = ("auto", "exact", "certificate")
+
+
+def verify(
+    pair: Pair,
+    builder: Builder = rheo_builder,
+    verifier: Verifier = rheo_verifier,
+    shape: Shape | None = None,
+    *,
+    context: Context = (),
+    tokens: int | None = None,
+    method: str = "auto",
+    budget: Budget | None = None,
+    number: Number | None = None,
+) -> Verification:
+    """Whether builder + verifier emit exactly the target's law on `pair` after `context`.
+
+    tokens   None for one cycle completed to D+1 tokens by the target, L for the joint law of L tokens over cycles
+    method   "exact" enumerates until the budget is spent; "certificate" runs the local checks alone; "auto"
+             enumerates, and past a million classes, when no budget was set, turns to the certificate
+    budget   limits of work; when it is spent the result is an interval for the total variation
+    number   the exact number type, by default the fastest installed
+
+    Raises InputError when the builder or the verifier breaks its contract or raises.
+    """
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    if tokens is not None and tokens < 1:
+        raise InputError(f"tokens must be at least 1, got {tokens}")
+    engine = _Engine(pair, builder, verifier, shape or Shape(), context, tokens, budget, number or fastest())
+    if method == "certificate":
+        return engine.certificate()
+    if method == "auto" and budget is None:
+        engine.budget.max_classes = REACH
+    result = engine.enumerate()
+    if method == "auto" and budget is None and result.stopped == "max_classes":
+        certificate = engine.certificate()
+        if certificate.verdict == "lossless":
+            return certificate
+    return result
+
+
+class _Engine:
+    def __init__(
+        self,
+        pair: Pair,
+        builder: Builder,
+        verifier: Verifier,
+        shape: Shape,
+        context: Context,
+        tokens: int | None,
+        budget: Budget | None,
+        number: Number,
+    ) -> None:
+        for token in context:
+            if not 0 <= token < pair.vocab_size:
+                raise InputError(f"the context must hold tokens 0..{pair.vocab_size - 1}, got {token}")
+        self.pair = pair.converted(number)
+        self.builder, self.verifier, self.shape = builder, verifier, shape
+        self.start, self.tokens = context, tokens
+        self.budget = budget or Budget()
+        self.forests: dict[Context, Forest] = {}
+        self.emissions: dict[Context, Emission] = {}
+
+    def enumerate(self) -> Verification:
+        emission = self.cycle(self.start)
+        if self.tokens is None:
+            ends, visits, emitted = emission.stops, emission.visits, emission.emitted
+        else:
+            ends = joint_law(self.cycle, self.start, self.tokens)
+            visits, emitted = prefixes(ends, self.start)
+        covered = sum(ends.values())
+        lower = total_variation(self.pair, self.start, ends)
+        if covered == 1:
+            return self._exact(lower, emission, visits, emitted)
+        ladder = self._first_tokens()
+        return Verification(
+            verdict="biased" if lower else "inconclusive",
+            method="interval",
+            seconds=self.budget.seconds(),
+            tokens=self.tokens,
+            lower=_fraction(lower),
+            upper=_fraction(min(lower + 1 - covered, 1)),
+            first_token_total_variation=ladder.get(1),
+            first_tokens=ladder,
+            classes=self.budget.classes,
+            assignments=self._assignments(),
+            covered=_fraction(covered),
+            stopped=self.budget.stopped,
+            witness=certain_excess(self.pair, self.start, ends) if lower else None,
+        )
+
+    def certificate(self) -> Verification:
+        certificate = certify(self.pair, self.builder, self.verifier, self.shape, self.start)
+        lossless = certificate.lossless
+        return Verification(
+            verdict="lossless" if lossless else "inconclusive",
+            method="certificate",
+            seconds=self.budget.seconds(),
+            tokens=self.tokens,
+            total_variation=Fraction(0) if lossless else None,
+            lower=Fraction(0),
+            upper=Fraction(0 if lossless else 1),
+            assignments=self._assignments(),
+            covered=Fraction(0),
+            assumes=ASSUMES if lossless else (),
+            reason=certificate.reason,
+        )
+
+    def cycle(self, context: Context) -> Emission:
+        """One cycle from a context; contexts that a rule cannot tell apart share one enumeration."""
+        start = self.pair.state(context) if is_rule(self.builder) else context
+        if start not in self.emissions:
+            forest = forest_of(self.pair, self.builder, start, self.shape, self.budget)
+            if context == self.start:
+                self.forests[context] = forest
+            self.emissions[start] = Walk(self.pair, forest, self.verifier).emission(start)
+        return self.emissions[start]
+
+    def _exact(self, variation: Any, emission: Emission, visits: Any, emitted: Any) -> Verification:
+        audit = audit_claims(self.forests[self.start], self.pair.vocab_size)
+        length = emission.expected_length
+        best = {s: optimal_acceptance(self.pair.p(s), kept) for s, kept in emission.kept.items()}
+        return Verification(
+            verdict="biased" if variation else "lossless",
+            method="exact",
+            seconds=self.budget.seconds(),
+            tokens=self.tokens,
+            total_variation=_fraction(variation),
+            lower=_fraction(variation),
+            upper=_fraction(variation),
+            first_token_total_variation=_fraction(first_token_variation(self.pair, self.start, emitted)),
+            expected_length=_fraction(length),
+            classes=self.budget.classes,
+            assignments=self._assignments(),
+            false_claims=audit.count(),
+            fallbacks=emission.fallbacks,
+            acceptance=Acceptance(
+                _fraction(emission.accepts.get(emission.start, 0)), _fraction(sum(emission.accepts.values()) / length)
+            ),
+            optimal_acceptance=Acceptance(_fraction(best[emission.start]), _fraction(sum(best.values()) / length)),
+            witness=witness(self.pair, visits, emitted),
+        )
+
+    def _first_tokens(self) -> dict[int, Fraction]:
+        """Exact total variations of the first 1, 2, ... tokens, each under the same budget as the whole."""
+        ladder: dict[int, Fraction] = {}
+        if not is_rule(self.builder) or self.budget.stopped == "interrupted":
+            return ladder
+        for length in range(1, self.tokens or self.shape.depth + 1):
+            budget = Budget(self.budget.max_classes, self.budget.max_seconds)
+            forest = forest_of(self.pair, self.builder, self.start, self.shape, budget, first=length)
+            if forest.unseen:
+                break
+            ends = self._first(Walk(self.pair, forest, self.verifier).emission(self.start), length)
+            ladder[length] = _fraction(total_variation(self.pair, self.start, ends))
+        return ladder
+
+    def _first(self, emission: Emission, length: int) -> dict[Context, Any]:
+        """The blocks of an emission, those that reach `length` tokens cut there."""
+        ends: dict[Context, Any] = {}
+        end = len(self.start) + length
+        for block, mass in emission.stops.items():
+            ends[block[:end]] = ends.get(block[:end], 0) + mass
+        return ends
+
+    def _assignments(self) -> str:
+        if not is_rule(self.builder):
+            return str(self.budget.classes) if self.budget.stopped is None else ""
+        slots = Slots(self.pair, self.builder, self.shape)
+        count, equal = raw_assignments(self.pair, slots, self.start, self.shape)
+        return f"{'' if equal else '<='}{count}"
+
+
+def _fraction(x: Any) -> Fraction:
+    return as_fraction(x + Fraction(0))
