@@ -1,0 +1,71 @@
+"""The command line: parse, call, print, exit code.
+
+Exit codes: 0 lossless or no bias found, 1 biased, 2 usage or input error (one line on stderr), 3 inconclusive.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from rheocheck.core.errors import RheocheckError
+
+COMMANDS = {
+    "verify": ("rheocheck.cli.verify", "Say exactly whether a decoder emits the target's law on a toy pair."),
+    "audit": ("rheocheck.cli.audit", "Test whether somebody's decoder emits the target's law."),
+    "demo": ("rheocheck.cli.demo", "Show the main job on real input: an exact table, then an audit."),
+}
+
+
+class LazyGroup(click.Group):
+    """Loads a command's module when it is called, so that --help does not import numpy or torch."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        from importlib import import_module
+
+        command: click.Command = getattr(import_module(COMMANDS[name][0]), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="rheocheck")
+def cli() -> None:
+    """Does a speculative decoder still emit exactly the target model's distribution?"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit; every expected error is one line on stderr and exit code 2."""
+    sys.exit(run(lambda: cli.main(args=arguments, prog_name="rheocheck", standalone_mode=False)))
+
+
+def run(command: Callable[[], Any]) -> int:
+    """The exit code of a click command run outside its standalone mode."""
+    try:
+        code = command()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except click.ClickException as error:
+        path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "rheocheck"
+        return _refused(path, f"{error.format_message()} (try: {path} --help)")
+    except RheocheckError as error:
+        return _refused("rheocheck", str(error))
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("rheocheck: interrupted before there was anything to report", err=True)
+        return 3
+    return code if isinstance(code, int) else 0
+
+
+def _refused(path: str, message: str) -> int:
+    click.echo(f"{path}: error: {' '.join(message.split())}", err=True)
+    return 2

@@ -68,7 +68,7 @@ class ReplayChance:
     def __init__(self, script: tuple[int, ...] = ()) -> None:
         self._script = script
         self._taken: list[int] = []
-        self.weight: Any = 1
+        self.weight: Any = Fraction(1)
         self.untried: list[tuple[int, ...]] = []
         self.notes: list[str] = []
 

@@ -44,9 +44,7 @@ def read_pair(path: str | Path) -> Pair:
 def pair_from_json(text: str) -> Pair:
     """The pair in a JSON text; decimals are read exactly, never through a float."""
     try:
-        data = json.loads(
-            text, parse_float=str, parse_int=str, parse_constant=_refuse, object_pairs_hook=_no_repeats
-        )
+        data = json.loads(text, parse_float=str, parse_int=str, parse_constant=_refuse, object_pairs_hook=_no_repeats)
     except json.JSONDecodeError as error:
         raise InputError(f"a pair must be JSON: {error}") from None
     except RecursionError:

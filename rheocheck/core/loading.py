@@ -36,7 +36,5 @@ def load_attribute(text: str, what: str) -> Any:
             value = getattr(value, part)
         except AttributeError as error:
             names = ", ".join(sorted(n for n in vars(value) if not n.startswith("_"))[:12]) or "none"
-            raise InputError(
-                f"{what} {text!r}: {module_name!r} has no attribute {part!r}; it has: {names}"
-            ) from error
+            raise InputError(f"{what} {text!r}: {module_name!r} has no attribute {part!r}; it has: {names}") from error
     return value

@@ -25,7 +25,7 @@ MAX_EXPONENT = 10_000  # decimal exponents beyond this are refused: 10**exponent
 def exact(value: object) -> Fraction:
     """The number a user wrote, read exactly: "1/3", "0.25", 2, Fraction, or a float's own binary value."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | Fraction):
-        raise InputError(f'a probability must be a rational string, an integer or a decimal, got {value!r}')
+        raise InputError(f"a probability must be a rational string, an integer or a decimal, got {value!r}")
     if isinstance(value, str):
         _, e, exponent = value.lower().partition("e")
         if e and exponent.lstrip("+-").isdigit() and abs(int(exponent[:12])) > MAX_EXPONENT:
@@ -165,9 +165,7 @@ def _softmax(where: str, logits: Sequence[float], temperature: float, top: int |
         raise InputError(f"{where} must be numbers below +inf, at least one of them finite, got {values!r}")
     kept = set(sorted(range(len(values)), key=lambda x: (-values[x], x))[:top])
     best = max(values)
-    return normalise(
-        math.exp((value - best) / temperature) if x in kept else 0 for x, value in enumerate(values)
-    )
+    return normalise(math.exp((value - best) / temperature) if x in kept else 0 for x, value in enumerate(values))
 
 
 def _key(context: Context) -> str:

@@ -50,8 +50,8 @@ class _Candidate:
 def grow(propose: Callable[[Context], Sequence[Proposal]], context: Context, shape: Shape) -> Tree:
     """The tree that `propose(context of a node)` and the ranking give: layer by layer, then the N best of all."""
     kept: list[_Candidate] = []
-    frontier: list[_Candidate | None] = [None] if shape.nodes else []
-    for layer in range(1, shape.depth + 1):
+    frontier: list[_Candidate | None] = [None]
+    for layer in range(1, shape.depth + 1 if shape.nodes else 1):
         children = []
         for rank, parent in enumerate(frontier):
             score = -parent.key[0] if parent else 1
@@ -59,8 +59,8 @@ def grow(propose: Callable[[Context], Sequence[Proposal]], context: Context, sha
                 children.append(_Candidate((-score * it.weight, layer, it.tie, rank, it.slot), it, parent))
         children.sort(key=lambda child: child.key)
         kept = sorted(kept + children, key=lambda child: child.key)[: shape.nodes]
-        last = kept[-1].key if len(kept) == shape.nodes else None  # children rank behind their parents, so a parent
-        frontier = [c for c in children[: shape.width] if last is None or c.key <= last]  # that is out has none kept
+        # Children rank behind their parents, so a parent that is already out has no kept child: do not ask it.
+        frontier = [child for child in children[: shape.width] if child.key <= kept[-1].key]
     return _assemble(kept)
 
 

@@ -16,6 +16,7 @@ Nothing about losslessness is used: the true law of a wrong rule comes out just 
 
 import heapq
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from rheocheck.core.decoder import Builder
@@ -90,7 +91,7 @@ class Classes:
         """The forest of all classes. With `first` = l, only what decides the first l tokens: the top l layers."""
         forest, nodes = self.forest, self.shape.nodes
         deepest = self.shape.depth if first is None else min(first, self.shape.depth)
-        covered: Any = 0
+        covered: Any = Fraction(0)
         root = self._children_of(None, self.start, 1, ())
         stack: list[Any] = [(_pushed([], root, {}, 0), {}, None, 0, [0] * (self.shape.depth + 1))]
         try:
@@ -120,7 +121,7 @@ class Classes:
                     seen[layer] += 1
                     if layer < deepest and rank < self.shape.width:
                         _pushed(heap, self._expand(entry), known, rank)
-                weight: Any = 1
+                weight: Any = Fraction(1)
                 for probe, mask in known.items():
                     weight = weight * probe.mass(mask)
                 forest.add(self._intern(kept, known), weight)

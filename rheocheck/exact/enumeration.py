@@ -15,5 +15,9 @@ def forest_of(
     """The measure over the trees that `builder` makes after `context`; `first` limits it to the first l tokens."""
     budget = budget or Budget()
     if is_rule(builder):
-        return Classes(pair, builder, context, shape).enumerate(budget, first)
-    return replay(pair, builder, context, shape, budget)
+        forest = Classes(pair, builder, context, shape).enumerate(budget, first)
+    else:
+        forest = replay(pair, builder, context, shape, budget)
+    if forest.unseen == 0 and budget.stopped != "interrupted":
+        budget.stopped = None  # the last class used the budget up, and nothing is missing
+    return forest

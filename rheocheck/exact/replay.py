@@ -1,5 +1,6 @@
 """The forest of any builder, by replaying every way its choices may fall: small sizes, no assumptions."""
 
+from fractions import Fraction
 from typing import Any
 
 from rheocheck.core.chance import ReplayChance, outcomes
@@ -16,7 +17,7 @@ from rheocheck.exact.slots import calling, name_of
 def replay(pair: Pair, builder: Builder, context: Context, shape: Shape, budget: Budget) -> Forest:
     """The forest of `builder` (a rule or a callable), one class per outcome of its choices."""
     forest = Forest()
-    covered: Any = 0
+    covered: Any = Fraction(0)
 
     def grown(chance: ReplayChance) -> Tree:
         return checked(build(builder, pair, context, chance, shape), pair.vocab_size)
@@ -31,8 +32,6 @@ def replay(pair: Pair, builder: Builder, context: Context, shape: Shape, budget:
     except KeyboardInterrupt:
         budget.stopped = "interrupted"
     forest.unseen = 1 - covered
-    if forest.unseen == 0:
-        budget.stopped = None  # the last class used up the budget: nothing is missing
     return forest
 
 

@@ -68,8 +68,8 @@ def witness(pair: Pair, visits: Mapping[Context, Any], emitted: Mapping[Context,
     if best is None:
         return None
     _, context, y = best
-    law = emitted[context].get(y, 0) / visits[context]
-    return Witness(context, y, as_fraction(law + Fraction(0)), as_fraction(pair.p(context)[y]))
+    law = as_fraction(emitted[context].get(y, 0)) / as_fraction(visits[context])
+    return Witness(context, y, law, as_fraction(pair.p(context)[y]))
 
 
 def certain_excess(pair: Pair, start: Context, stops: Mapping[Context, Any]) -> Witness | None:
@@ -95,4 +95,4 @@ def certain_excess(pair: Pair, start: Context, stops: Mapping[Context, Any]) -> 
     if best is None:
         return None
     _, prefix, law, target = best
-    return Witness(prefix[:-1], prefix[-1], as_fraction(law), as_fraction(target + Fraction(0)))
+    return Witness(prefix[:-1], prefix[-1], as_fraction(law), as_fraction(target))

@@ -1,6 +1,6 @@
 """One call for all three answers: exact, certificate, interval.
 
-    verify(pair, rheo, recursive, Shape(leads=1, branching=4, depth=3, nodes=8)).verdict   # "lossless"
+verify(pair, rheo, recursive, Shape(leads=1, branching=4, depth=3, nodes=8)).verdict   # "lossless"
 """
 
 from fractions import Fraction
@@ -26,7 +26,8 @@ from rheocheck.exact.transport import optimal_acceptance
 from rheocheck.exact.variation import certain_excess, first_token_variation, total_variation, witness
 from rheocheck.exact.verification import Acceptance, Verification
 
-REACH = 1_000_000  # classes an unlimited enumeration may take before a certificate is tried: about a minute, 1 GiB
+REACH = 1_000_000  # classes an enumeration may take when no budget was set: about a minute, 1 GiB
+REACH_REPLAY = 200_000  # the same for a callable builder, whose classes are replays
 METHODS = ("auto", "exact", "certificate")
 
 
@@ -46,7 +47,7 @@ def verify(
 
     tokens   None for one cycle completed to D+1 tokens by the target, L for the joint law of L tokens over cycles
     method   "exact" enumerates until the budget is spent; "certificate" runs the local checks alone; "auto"
-             enumerates, and past a million classes, when no budget was set, turns to the certificate
+             enumerates; when no budget was set, it turns to the certificate past a million classes
     budget   limits of work; when it is spent the result is an interval for the total variation
     number   the exact number type, by default the fastest installed
 
@@ -56,13 +57,15 @@ def verify(
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     if tokens is not None and tokens < 1:
         raise InputError(f"tokens must be at least 1, got {tokens}")
+    budget = budget or Budget()
+    unlimited = budget.max_classes is None and budget.max_seconds is None
     engine = _Engine(pair, builder, verifier, shape or Shape(), context, tokens, budget, number or fastest())
     if method == "certificate":
         return engine.certificate()
-    if method == "auto" and budget is None:
-        engine.budget.max_classes = REACH
+    if method == "auto" and unlimited:
+        engine.budget.max_classes = REACH if is_rule(builder) else REACH_REPLAY
     result = engine.enumerate()
-    if method == "auto" and budget is None and result.stopped == "max_classes":
+    if method == "auto" and unlimited and result.stopped == "max_classes":
         certificate = engine.certificate()
         if certificate.verdict == "lossless":
             return certificate
@@ -78,7 +81,7 @@ class _Engine:
         shape: Shape,
         context: Context,
         tokens: int | None,
-        budget: Budget | None,
+        budget: Budget,
         number: Number,
     ) -> None:
         for token in context:
@@ -87,7 +90,7 @@ class _Engine:
         self.pair = pair.converted(number)
         self.builder, self.verifier, self.shape = builder, verifier, shape
         self.start, self.tokens = context, tokens
-        self.budget = budget or Budget()
+        self.budget = budget
         self.forests: dict[Context, Forest] = {}
         self.emissions: dict[Context, Emission] = {}
 
@@ -108,13 +111,13 @@ class _Engine:
             method="interval",
             seconds=self.budget.seconds(),
             tokens=self.tokens,
-            lower=_fraction(lower),
-            upper=_fraction(min(lower + 1 - covered, 1)),
+            lower=as_fraction(lower),
+            upper=as_fraction(min(lower + 1 - covered, 1)),
             first_token_total_variation=ladder.get(1),
             first_tokens=ladder,
             classes=self.budget.classes,
             assignments=self._assignments(),
-            covered=_fraction(covered),
+            covered=as_fraction(covered),
             stopped=self.budget.stopped,
             witness=certain_excess(self.pair, self.start, ends) if lower else None,
         )
@@ -148,26 +151,27 @@ class _Engine:
 
     def _exact(self, variation: Any, emission: Emission, visits: Any, emitted: Any) -> Verification:
         audit = audit_claims(self.forests[self.start], self.pair.vocab_size)
-        length = emission.expected_length
+        length = as_fraction(emission.expected_length)
         best = {s: optimal_acceptance(self.pair.p(s), kept) for s, kept in emission.kept.items()}
         return Verification(
             verdict="biased" if variation else "lossless",
             method="exact",
             seconds=self.budget.seconds(),
             tokens=self.tokens,
-            total_variation=_fraction(variation),
-            lower=_fraction(variation),
-            upper=_fraction(variation),
-            first_token_total_variation=_fraction(first_token_variation(self.pair, self.start, emitted)),
-            expected_length=_fraction(length),
+            total_variation=as_fraction(variation),
+            lower=as_fraction(variation),
+            upper=as_fraction(variation),
+            first_token_total_variation=as_fraction(first_token_variation(self.pair, self.start, emitted)),
+            expected_length=length,
             classes=self.budget.classes,
             assignments=self._assignments(),
             false_claims=audit.count(),
             fallbacks=emission.fallbacks,
             acceptance=Acceptance(
-                _fraction(emission.accepts.get(emission.start, 0)), _fraction(sum(emission.accepts.values()) / length)
+                as_fraction(emission.accepts.get(emission.start, 0)),
+                as_fraction(sum(emission.accepts.values())) / length,
             ),
-            optimal_acceptance=Acceptance(_fraction(best[emission.start]), _fraction(sum(best.values()) / length)),
+            optimal_acceptance=Acceptance(as_fraction(best[emission.start]), as_fraction(sum(best.values())) / length),
             witness=witness(self.pair, visits, emitted),
         )
 
@@ -176,13 +180,13 @@ class _Engine:
         ladder: dict[int, Fraction] = {}
         if not is_rule(self.builder) or self.budget.stopped == "interrupted":
             return ladder
-        for length in range(1, self.tokens or self.shape.depth + 1):
+        for length in range(1, 2 if self.tokens else self.shape.depth + 1):  # over cycles only the first is the same
             budget = Budget(self.budget.max_classes, self.budget.max_seconds)
             forest = forest_of(self.pair, self.builder, self.start, self.shape, budget, first=length)
             if forest.unseen:
                 break
             ends = self._first(Walk(self.pair, forest, self.verifier).emission(self.start), length)
-            ladder[length] = _fraction(total_variation(self.pair, self.start, ends))
+            ladder[length] = as_fraction(total_variation(self.pair, self.start, ends))
         return ladder
 
     def _first(self, emission: Emission, length: int) -> dict[Context, Any]:
@@ -199,7 +203,3 @@ class _Engine:
         slots = Slots(self.pair, self.builder, self.shape)
         count, equal = raw_assignments(self.pair, slots, self.start, self.shape)
         return f"{'' if equal else '<='}{count}"
-
-
-def _fraction(x: Any) -> Fraction:
-    return as_fraction(x + Fraction(0))

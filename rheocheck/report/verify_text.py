@@ -1,0 +1,65 @@
+"""An exact verification as a few lines for a terminal."""
+
+from fractions import Fraction
+
+from rheocheck.core.shape import Shape
+from rheocheck.exact.verification import Verification
+
+
+def verify_text(result: Verification, *, subject: str, shape: Shape) -> str:
+    """The verdict first, then what it rests on."""
+    sizes = f"m={shape.leads} K={shape.branching} D={shape.depth} N={shape.nodes} F={shape.width}"
+    lines = [f"{result.verdict}: {subject} ({sizes})"]
+
+    def say(name: str, text: str) -> None:
+        lines.append(f"  {name:<17}{text}")
+
+    words = f"one cycle completed to {shape.depth + 1} tokens"
+    if result.tokens:
+        words = f"joint law of {result.tokens} tokens"
+    if result.total_variation is not None:
+        say("total variation", f"{number(result.total_variation)}, {words}, by {_method(result)}")
+    elif result.method == "interval":
+        say("total variation", f"between {number(result.lower)} and {number(result.upper)}, {words}")
+        say("covered", f"{number(result.covered)} of the probability, then stopped ({result.stopped})")
+        if result.verdict == "inconclusive":
+            say("to try", "a larger budget, a smaller shape, or --method certificate")
+    if result.reason:
+        say("cannot say", result.reason)
+    for assumed in result.assumes:
+        say("assumes", assumed)
+    if result.first_token_total_variation is not None:
+        say("first token", f"total variation {number(result.first_token_total_variation)}")
+    for length, variation in sorted((result.first_tokens or {}).items()):
+        if length > 1:
+            say(f"first {length} tokens", f"total variation {number(variation)}")
+    if result.witness:
+        after = " ".join(map(str, result.witness.context)) or "the start"
+        what = "the prefix comes with at least" if result.method == "interval" else "emitted"
+        emitted, target = number(result.witness.emitted), number(result.witness.target)
+        say("witness", f"after {after}, token {result.witness.token}: {what} {emitted}, target {target}")
+    if result.expected_length is not None:
+        say("block length", f"{number(result.expected_length)} tokens expected")
+    if result.acceptance and result.optimal_acceptance:
+        real, best = result.acceptance, result.optimal_acceptance
+        say("acceptance", f"{float(real.root):.4f} at the root, {float(best.root):.4f} possible")
+        say("", f"{float(real.cycle):.4f} per node visited, {float(best.cycle):.4f} possible")
+    if result.false_claims is not None:
+        say("claims", "all honest" if not result.false_claims else f"{result.false_claims} false")
+    if result.fallbacks:
+        say("fallbacks", f"{result.fallbacks} configurations leave a residual of zero mass")
+    if result.classes:
+        say("work", f"{result.classes} classes for {result.assignments or '?'} assignments, {result.seconds:.2f} s")
+    return "\n".join(lines)
+
+
+def number(x: Fraction) -> str:
+    """A rational for reading: exact when short, else rounded (~)."""
+    text = str(x)
+    if len(text) <= 9:
+        return text if x.denominator == 1 else f"{text} = {float(x):.6g}"
+    return f"~{float(x):.6g}"
+
+
+def _method(result: Verification) -> str:
+    return "certificate" if result.method == "certificate" else "exact enumeration"
