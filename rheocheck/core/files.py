@@ -20,7 +20,10 @@ def load_pair(spec: str) -> Pair:
     if is_import_string(spec) and not Path(spec).exists():
         value = load_attribute(spec, "pair")
         if not isinstance(value, Pair) and callable(value):
-            value = value()
+            try:
+                value = value()
+            except Exception as error:  # the user's function: one clear line instead of a traceback
+                raise InputError(f"pair {spec!r}: calling it failed with {type(error).__name__}: {error}") from error
         if not isinstance(value, Pair):
             raise InputError(f"pair {spec!r} must be a Pair or a function returning one, got {type(value).__name__}")
         return value

@@ -50,6 +50,9 @@ class Slot:
 def check_slots(slots: Sequence[Slot], q: Law) -> Sequence[Slot]:
     """`slots`, or InputError when a rule returned what no ranking loop can honour."""
     V = len(q)
+    strangers = [slot for slot in slots if not isinstance(slot, Slot)]
+    if strangers:
+        raise InputError(f"every slot of a rule must be a Slot, got {strangers[0]!r}")
     probes = [slot for slot in slots if slot.law is not None]
     if len(probes) > 1:
         raise InputError(

@@ -1,0 +1,152 @@
+"""The layers of the design, exported names, and what an import costs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rheocheck
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "rheocheck"
+
+# What each package may import of ours, and of third parties. Front doors may import everything, late.
+LAYERS = {
+    "core": set(),
+    "exact": {"core"},
+    "stats": set(),
+    "adapters": {"core", "audit", "production"},
+    "audit": {"core", "exact", "intercept", "stats"},
+    "report": {"audit", "exact", "core"},
+    "cli": {"core", "exact", "stats", "audit", "report"},
+}
+THIRD = {
+    "core": set(),
+    "exact": {"gmpy2"},
+    "stats": {"numpy", "scipy"},
+    "adapters": {"numpy", "torch", "transformers"},
+    "audit": {"numpy", "tqdm"},
+    "report": {"rich", "numpy"},
+    "cli": {"click", "tqdm", "rich", "numpy"},
+}
+
+
+def imports(path):
+    """(module, whether at the top level of the file) of every import statement."""
+    tree = ast.parse(path.read_text())
+    top = set(
+        ast.walk(ast.Module(body=[n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)], type_ignores=[]))
+    )
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node in top) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide the layer"
+            yield node.module, node in top
+
+
+def files(package):
+    return sorted((PACKAGE / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_arrows_point_down(package):
+    assert files(package)
+    for path in files(package):
+        for module, _ in imports(path):
+            if module.split(".")[0] == "rheocheck":
+                below = module.split(".")[1] if "." in module else None
+                assert below in LAYERS[package] | {package}, f"{path} imports {module}"
+
+
+@pytest.mark.parametrize("package", THIRD)
+def test_third_parties_stay_in_their_place(package):
+    for path in files(package):
+        for module, _ in imports(path):
+            name = module.split(".")[0]
+            if name not in sys.stdlib_module_names and name != "rheocheck":
+                assert name in THIRD[package], f"{path} imports {module}"
+
+
+def test_every_package_has_a_layer():
+    assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(LAYERS)
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_heavy_third_parties_are_imported_late(package):
+    for path in files(package):
+        for module, top in imports(path):
+            assert not (top and module.split(".")[0] in {"torch", "transformers", "jax"}), (
+                f"{path}: {module} at the top"
+            )
+
+
+def test_nothing_imports_front_doors_or_toys():
+    for path in PACKAGE.rglob("*.py"):
+        for module, _ in imports(path):
+            assert module.split(".")[0] != "toy_models", path
+            if path.parts[-2] != "cli" and path.name != "__main__.py":
+                assert not module.startswith("rheocheck.cli"), path
+
+
+def loaded_by(statement):
+    script = f"import sys; before = set(sys.modules); {statement}; print(*sorted(set(sys.modules) - before))"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    return {module.split(".")[0] for module in printed.stdout.split()}
+
+
+def heavy(modules):
+    return {m for m in modules if m not in sys.stdlib_module_names and m not in {"rheocheck", "toy_models"}}
+
+
+@pytest.mark.parametrize(
+    "statement", ["import rheocheck", "import rheocheck.core", "from rheocheck import Pair, Decoder"]
+)
+def test_importing_is_light(statement):
+    assert heavy(loaded_by(statement)) == set()
+
+
+def test_the_light_import_test_can_fail():
+    assert "numpy" in heavy(loaded_by("import numpy"))
+
+
+def test_help_does_not_load_numpy():
+    statement = "from rheocheck.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"
+    script = f"import sys\n{statement}\nprint('numpy' in sys.modules, 'torch' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert printed.stdout.strip().endswith("False False")
+
+
+def test_exported_names():
+    assert set(rheocheck.__all__) == {
+        "Budget", "Decoder", "InputError", "MissingExtra", "Node", "Pair", "RheocheckError", "Shape", "Slot", "Tree",
+        "Verification", "Witness", "certify", "load_pair", "normalise", "relabel", "verify",
+    }  # fmt: skip
+    for name in rheocheck.__all__:
+        assert getattr(rheocheck, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        rheocheck.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("package", ["core", "exact"])
+def test_packages_export_what_they_say(package):
+    module = __import__(f"rheocheck.{package}", fromlist=["__all__"])
+    assert module.__all__ == sorted(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_core_files_are_short():
+    """The core is the lesson: one idea a file, read in one sitting."""
+    for path in files("core"):
+        assert len(path.read_text().splitlines()) <= 210, path
+
+
+def test_top_level_is_fixed():
+    tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, cwd=ROOT)
+    if tracked.returncode:
+        pytest.fail("the top level is read from git; run the tests in a checkout")
+    tops = {line.split("/")[0] for line in tracked.stdout.splitlines()}
+    allowed = {"pyproject.toml", "rheocheck", "toy_models", "tests", "proofs", "README.md", "LICENSE", "CHANGELOG.md"}
+    assert {top for top in tops if not top.startswith(".")} <= allowed
