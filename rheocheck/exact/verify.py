@@ -91,7 +91,7 @@ class _Engine:
         self.builder, self.verifier, self.shape = builder, verifier, shape
         self.start, self.tokens = context, tokens
         self.budget = budget
-        self.forests: dict[Context, Forest] = {}
+        self.forest = Forest()
         self.emissions: dict[Context, Emission] = {}
 
     def enumerate(self) -> Verification:
@@ -140,17 +140,17 @@ class _Engine:
         )
 
     def cycle(self, context: Context) -> Emission:
-        """One cycle from a context; contexts that a rule cannot tell apart share one enumeration."""
-        start = self.pair.state(context) if is_rule(self.builder) else context
-        if start not in self.emissions:
-            forest = forest_of(self.pair, self.builder, start, self.shape, self.budget)
+        """One cycle from a context, or from one that a rule cannot tell apart from it, whichever came first."""
+        key = self.pair.state(context) if is_rule(self.builder) else context
+        if key not in self.emissions:
+            forest = forest_of(self.pair, self.builder, context, self.shape, self.budget)
             if context == self.start:
-                self.forests[context] = forest
-            self.emissions[start] = Walk(self.pair, forest, self.verifier).emission(start)
-        return self.emissions[start]
+                self.forest = forest
+            self.emissions[key] = Walk(self.pair, forest, self.verifier).emission(context)
+        return self.emissions[key]
 
     def _exact(self, variation: Any, emission: Emission, visits: Any, emitted: Any) -> Verification:
-        audit = audit_claims(self.forests[self.start], self.pair.vocab_size)
+        audit = audit_claims(self.forest, self.pair.vocab_size)
         length = as_fraction(emission.expected_length)
         best = {s: optimal_acceptance(self.pair.p(s), kept) for s, kept in emission.kept.items()}
         return Verification(

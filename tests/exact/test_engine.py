@@ -196,6 +196,20 @@ def test_first_tokens_when_the_whole_is_out_of_reach():
         assert tv == variation(completed(pair, law, length), target_law(pair, length))
 
 
+@pytest.mark.parametrize("tokens", [None, 3])
+def test_a_longer_context_is_its_state(tokens):
+    """A Markov pair forgets all but the last token: the law after (1, 0) is the law after (0,)."""
+    pair = Pair(
+        3,
+        {(): ["1/3", "1/3", "1/3"], (0,): ["1/2", "3/8", "1/8"], (1,): ["1/4", "1/4", "1/2"]},
+        {(): ["1/2", "1/4", "1/4"], (0,): ["1/8", "1/4", "5/8"], (1,): ["1/2", "1/4", "1/4"]},
+    )
+    shape = Shape(leads=0, branching=2, depth=2, nodes=3)
+    short, long = (verify(pair, naive, recursive, shape, context=c, tokens=tokens) for c in ((0,), (1, 0)))
+    assert short.total_variation == long.total_variation > 0
+    assert (1, *short.witness.context) == long.witness.context
+
+
 def test_no_nodes_is_plain_target_sampling():
     pair = Pair(3, {(): ["1/2", "1/4", "1/4"]}, {(): ["1/3", "1/3", "1/3"]})
     result = verify(pair, shape=Shape(nodes=0))
