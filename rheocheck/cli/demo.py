@@ -22,7 +22,13 @@ from rheocheck.report.demo_table import Row, demo_table
 PAIR = "toy_models.survival_bias:pair"
 SHAPE = "toy_models.survival_bias:shape"
 ADAPTER = "rheocheck.adapters.transformers:demo_arms"
-BUILDERS = (("top_k", top_k, 0), ("rheo m=0", rheo, 0), ("rheo m=1", rheo, 1), ("rheo m=2", rheo, 2), ("naive", naive, 1))
+BUILDERS = (
+    ("top_k", top_k, 0),
+    ("rheo m=0", rheo, 0),
+    ("rheo m=1", rheo, 1),
+    ("rheo m=2", rheo, 2),
+    ("naive", naive, 1),
+)
 TOKENS, ALPHA, SAMPLES = 3, 1e-3, 2000
 
 
@@ -39,8 +45,8 @@ def demo() -> int:
     console.print(demo_table(rows, f"The exact law of 15 decoders on {PAIR} ({sizes})"))
     as_expected = all(found.verdict == expected for *_, found, expected in rows)
     console.print(
-        "The probe of `naive` is ranked by what it drew, so it survives the cut more often when it drew a likely token:\n"
-        "its claim is false, and every verifier that trusts the claim emits another model. `rheo` ranks it blindly.\n"
+        "`naive` ranks its probe by what it drew, so the probe survives the cut more often when it drew a likely\n"
+        "token: its claim is false, and a verifier that trusts the claim emits another model. `rheo` ranks it blindly.\n"
     )
     try:
         arms = audited_arms()

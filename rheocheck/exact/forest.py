@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from rheocheck.core.pair import Law
 from rheocheck.core.tree import Node, Tree
+from rheocheck.exact.numbers import Number
 
 
 class Child(NamedTuple):
@@ -91,15 +92,16 @@ class Forest:
         """Put `weight` more on a tree."""
         self.roots[tree] = self.roots.get(tree, 0) + weight
 
-    def plant(self, tree: Tree) -> int:
-        """The number of a core tree."""
-        return self._plant(tree.children)
+    def plant(self, tree: Tree, number: Number) -> int:
+        """The number of a core tree, its claims converted."""
+        return self._plant(tree.children, number)
 
-    def _plant(self, children: tuple[Node, ...]) -> int:
+    def _plant(self, children: tuple[Node, ...], number: Number) -> int:
         if not children:
             return LEAF
-        family = tuple(self.kind(node.slot, node.token, self.claim(node.claim)) for node in children)
-        return self.tree(family, tuple(self._plant(node.children) for node in children), None)
+        claims = [self.claim(tuple(number(x) for x in node.claim)) for node in children]
+        family = tuple(self.kind(node.slot, node.token, c) for node, c in zip(children, claims, strict=True))
+        return self.tree(family, tuple(self._plant(node.children, number) for node in children), None)
 
     def revealed(self, family: Family, cloud: int | None) -> Iterator[tuple[Any, int, list[Known]]]:
         """The ways a family's cloud may turn out: (probability, the probe's token or -1 without cloud, children)."""

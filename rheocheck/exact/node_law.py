@@ -14,6 +14,7 @@ from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context, Law
 from rheocheck.core.tree import Node, drawn
 from rheocheck.core.verifiers import matching, recursive, rheo
+from rheocheck.exact.numbers import as_fractions
 from rheocheck.exact.slots import calling, name_of
 
 
@@ -43,7 +44,10 @@ def node_law(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Co
 
 
 def replayed(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Context) -> NodeLaw:
-    """The same for any verifier, by enumeration of its choices."""
+    """The same for any verifier, by enumeration of its choices. It is given Fractions."""
+    number = type(p[0])
+    p = as_fractions(p)
+    children = tuple(Node(child.token, child.slot, as_fractions(child.claim)) for child in children)
     stop: dict[int, Any] = {}
     descend: dict[int, Any] = {}
     fallback = False
@@ -51,7 +55,7 @@ def replayed(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Co
     for weight, result, notes in outcomes(lambda chance: calling("verifier", verifier, context, p, children, chance)):
         token, down = _checked(result, len(p), held, verifier, context)
         branch = descend if down else stop
-        branch[token] = branch.get(token, 0) + weight
+        branch[token] = branch.get(token, 0) + number(weight)
         fallback = fallback or "fallback" in notes
     return NodeLaw(stop, descend, fallback)
 

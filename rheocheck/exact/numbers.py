@@ -1,6 +1,6 @@
 """The exact number type behind the engine: gmpy2's when it is installed (extra `fast`), else the standard library's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -22,6 +22,11 @@ def fastest() -> Number:
 def as_fraction(x: Any) -> Fraction:
     """The same number as a Fraction, the type of every result."""
     return Fraction(int(x.numerator), int(x.denominator))
+
+
+def as_fractions(law: Iterable[Any]) -> Law:
+    """The same law in Fractions: what user code is given, whatever the engine counts in."""
+    return tuple(map(as_fraction, law))
 
 
 @lru_cache(maxsize=8)

@@ -11,21 +11,24 @@ from rheocheck.core.shape import Shape
 from rheocheck.core.tree import Tree
 from rheocheck.exact.budget import Budget
 from rheocheck.exact.forest import Forest
+from rheocheck.exact.numbers import as_fraction
 from rheocheck.exact.slots import calling, name_of
 
 
 def replay(pair: Pair, builder: Builder, context: Context, shape: Shape, budget: Budget) -> Forest:
-    """The forest of `builder` (a rule or a callable), one class per outcome of its choices."""
+    """The forest of `builder` (a rule or a callable), one class per outcome of its choices. It is given Fractions."""
     forest = Forest()
+    number = type(pair.p(())[0])
+    fractions = pair.converted(as_fraction)
     covered: Any = Fraction(0)
 
     def grown(chance: ReplayChance) -> Tree:
-        return checked(build(builder, pair, context, chance, shape), pair.vocab_size)
+        return checked(build(builder, fractions, context, chance, shape), pair.vocab_size)
 
     try:
         runs = outcomes(lambda chance: calling("builder", grown, context, chance, name=name_of(builder)))
         for weight, tree, _ in runs:
-            forest.add(forest.plant(tree), weight)
+            forest.add(forest.plant(tree, number), number(weight))
             covered += weight
             if not budget.spend(covered):
                 break

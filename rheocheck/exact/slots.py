@@ -1,5 +1,7 @@
 """What a rule proposes at a context, checked once per drafter row."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from rheocheck.core.decoder import Builder
@@ -7,6 +9,7 @@ from rheocheck.core.errors import InputError, RheocheckError
 from rheocheck.core.pair import Context, Law, Pair
 from rheocheck.core.rule import Slot, check_slots
 from rheocheck.core.shape import Shape
+from rheocheck.exact.numbers import Number, as_fractions
 
 
 def calling(what: str, function: Any, context: Context, *arguments: Any, name: str | None = None) -> Any:
@@ -26,7 +29,10 @@ def name_of(function: Any) -> str:
 
 
 class Slots:
-    """The slots of every node of one rule, shape and pair."""
+    """The slots of every node of one rule, shape and pair.
+
+    The rule is the user's code: it is given Fractions whatever the engine counts in, and what it returns is converted.
+    """
 
     def __init__(self, pair: Pair, rule: Builder, shape: Shape) -> None:
         self.pair, self.rule, self.shape = pair, rule, shape
@@ -36,8 +42,18 @@ class Slots:
         """The slots at a context; InputError, naming it, when the rule raises or breaks the contract."""
         q = self.pair.q(context)
         if id(q) not in self._of_row:  # rows live as long as the pair does
-            self._of_row[id(q)] = calling("builder", self._proposed, context, q, name=name_of(self.rule))
+            slots = calling("builder", self._proposed, context, as_fractions(q), name=name_of(self.rule))
+            self._of_row[id(q)] = [_converted(slot, type(q[0])) for slot in slots]
         return self._of_row[id(q)]
 
     def _proposed(self, q: Law) -> list[Slot]:
         return list(check_slots(self.rule(q, self.shape.branching, self.shape.leads), q))
+
+
+def _converted(slot: Slot, number: Number) -> Slot:
+    def law(values: Law | None) -> Law | None:
+        return None if values is None else tuple(number(x) for x in values)
+
+    weight = slot.weight
+    weight = {x: number(w) for x, w in weight.items()} if isinstance(weight, Mapping) else number(weight)
+    return replace(slot, law=law(slot.law), claim=law(slot.claim), weight=weight)

@@ -24,6 +24,8 @@ class Verification:
     tokens    None: one cycle, completed to D+1 tokens by the target; L: the joint law of L tokens over cycles
     total_variation, first_token_total_variation, expected_length, false_claims, fallbacks, acceptance,
     optimal_acceptance   exact, or None where the method does not compute them
+    false_claims, fallbacks  of all cycles enumerated: with `tokens`, of later ones too; cycles from contexts that the
+              pair cannot tell apart count once. The other figures are the first cycle's
     lower, upper  certified bounds of the total variation; equal when exact
     covered   probability of the classes enumerated
     first_tokens  {l: exact total variation of the first l tokens}, when only those could be had

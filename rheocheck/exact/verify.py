@@ -91,7 +91,7 @@ class _Engine:
         self.builder, self.verifier, self.shape = builder, verifier, shape
         self.start, self.tokens = context, tokens
         self.budget = budget
-        self.forest = Forest()
+        self.forests: list[Forest] = []
         self.emissions: dict[Context, Emission] = {}
 
     def enumerate(self) -> Verification:
@@ -144,13 +144,12 @@ class _Engine:
         key = self.pair.state(context) if is_rule(self.builder) else context
         if key not in self.emissions:
             forest = forest_of(self.pair, self.builder, context, self.shape, self.budget)
-            if context == self.start:
-                self.forest = forest
+            self.forests.append(forest)
             self.emissions[key] = Walk(self.pair, forest, self.verifier).emission(context)
         return self.emissions[key]
 
     def _exact(self, variation: Any, emission: Emission, visits: Any, emitted: Any) -> Verification:
-        audit = audit_claims(self.forest, self.pair.vocab_size)
+        audits = [audit_claims(forest, self.pair.vocab_size) for forest in self.forests]
         length = as_fraction(emission.expected_length)
         best = {s: optimal_acceptance(self.pair.p(s), kept) for s, kept in emission.kept.items()}
         return Verification(
@@ -165,8 +164,8 @@ class _Engine:
             expected_length=length,
             classes=self.budget.classes,
             assignments=self._assignments(),
-            false_claims=audit.count(),
-            fallbacks=emission.fallbacks,
+            false_claims=sum(audit.count() for audit in audits),
+            fallbacks=sum(cycle.fallbacks for cycle in self.emissions.values()),
             acceptance=Acceptance(
                 as_fraction(emission.accepts.get(emission.start, 0)),
                 as_fraction(sum(emission.accepts.values())) / length,

@@ -44,6 +44,8 @@ def verify_text(result: Verification, *, subject: str, shape: Shape) -> str:
         real, best = result.acceptance, result.optimal_acceptance
         say("acceptance", f"{float(real.root):.4f} at the root, {float(best.root):.4f} possible")
         say("", f"{float(real.cycle):.4f} per node visited, {float(best.cycle):.4f} possible")
+        if real.cycle > best.cycle or real.root > best.root:
+            say("", "above what any lossless verifier can reach: it accepts what it must reject")
     if result.false_claims is not None:
         say("claims", "all honest" if not result.false_claims else f"{result.false_claims} false")
     if result.fallbacks:

@@ -9,7 +9,21 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from rheocheck.core import BUILDERS, VERIFIERS, Pair, Shape, matching, naive, recursive, sampled, top_k
+from rheocheck.core import (
+    BUILDERS,
+    VERIFIERS,
+    Node,
+    Pair,
+    Shape,
+    Tree,
+    build,
+    matching,
+    naive,
+    normalise,
+    recursive,
+    sampled,
+    top_k,
+)
 from rheocheck.core.builders import rheo
 from rheocheck.core.verifiers import rheo as rheo_verifier
 from rheocheck.exact import Budget, Walk, audit_claims, forest_of, total_variation, verify
@@ -208,6 +222,42 @@ def test_a_longer_context_is_its_state(tokens):
     short, long = (verify(pair, naive, recursive, shape, context=c, tokens=tokens) for c in ((0,), (1, 0)))
     assert short.total_variation == long.total_variation > 0
     assert (1, *short.witness.context) == long.witness.context
+
+
+def test_user_code_is_given_fractions():
+    """Whatever type the engine counts in, rules, builders and verifiers see the standard library's Fraction."""
+    pair = Pair(3, {(): ["1/2", "1/3", "1/6"]}, {(): ["1/4", "1/4", "1/2"]})
+
+    def rule(q, K, m):
+        assert all(type(x) is Fraction for x in q)
+        return rheo(normalise(q), K, m)
+
+    def builder(pair, context, chance, shape):
+        assert type(pair.q(context)[0]) is Fraction
+        return build(rheo, pair, context, chance, shape)
+
+    def verifier(p, children, chance):
+        assert all(type(x) is Fraction for law in (p, *(child.claim for child in children)) for x in law)
+        coin = Fraction(256 * children[0].claim[0] // 1, 256) if children else Fraction(1)
+        return recursive(p, children, chance) if coin <= 1 else (0, False)
+
+    for build_ in (rule, builder):
+        result = verify(pair, build_, verifier, Shape(leads=1, branching=2, depth=2, nodes=3))
+        assert result.total_variation == 0
+        assert type(result.total_variation) is type(result.expected_length) is Fraction
+
+
+def test_claims_of_later_cycles_count():
+    """A builder that lies from the second cycle on: the first cycle's claims are all honest."""
+    pair = Pair(2, {(): ["1/2", "1/2"]}, {(): ["1/3", "2/3"]})
+
+    def stale(pair, context, chance, shape):
+        y = chance.choose(pair.q(context))
+        return Tree((Node(y, 1, normalise([1, 3]) if context else pair.q(context)),))
+
+    one, two = (verify(pair, stale, recursive, Shape(), tokens=tokens) for tokens in (1, 3))
+    assert (one.total_variation, one.false_claims) == (0, 0)
+    assert two.total_variation > 0 and two.false_claims > 0
 
 
 def test_no_nodes_is_plain_target_sampling():
