@@ -38,7 +38,7 @@ class ChiSquare:
     df           its degrees of freedom; 0 (then p_value is 1) when everything fell into one cell
     p_value      0 when a cell of probability 0 was hit, whatever the rest looks like
     samples      draws that entered the statistic (two samples: of both together)
-    pooled_mass  probability of the pooled cells that hold several cells: what moves inside them is not seen
+    hidden_mass  probability that can move between cells pooled together, where the test does not see it
     zero_cells   the cells of probability 0 that were hit
     """
 
@@ -46,7 +46,7 @@ class ChiSquare:
     df: int
     p_value: float
     samples: int
-    pooled_mass: float
+    hidden_mass: float
     zero_cells: tuple[int, ...] = ()
 
 
@@ -69,20 +69,20 @@ def chi_square(counts: ArrayLike, law: ArrayLike, *, rtol: float = 0.0) -> ChiSq
     n = int(kept.sum())
     if n == 0:
         return ChiSquare(0.0, 0, 0.0 if zero else 1.0, 0, 1.0, zero)
-    cells, mass = _pool_law(n, p)
+    cells = pool(n * p)
     expected = np.bincount(cells, weights=n * p)
     found = np.bincount(cells, weights=kept)
     statistic, df = float(((found - expected) ** 2 / expected).sum()), len(expected) - 1
     p_value = 0.0 if zero else _tail(statistic, df, n * rtol**2)
-    return ChiSquare(statistic, df, p_value, n, mass, zero)
+    return ChiSquare(statistic, df, p_value, n, _hidden_mass(p, cells), zero)
 
 
 def chi_square_two_sample(counts_a: ArrayLike, counts_b: ArrayLike) -> ChiSquare:
     """Whether two samples of counts [k] can come from one law, whatever that law is (homogeneity).
 
     Cells are pooled by the counts of both samples together, so that the smaller sample expects at least 20 in
-    every pooled cell; given those totals the split between the samples is what is tested. `pooled_mass` is the
-    observed frequency of pooled cells, an estimate. Raises ValueError as `chi_square` does.
+    every pooled cell; given those totals the split between the samples is what is tested. `hidden_mass` is the
+    observed frequency of cells that share a pooled cell, an estimate. Raises ValueError as `chi_square` does.
     """
     a, b = _counts("counts_a", counts_a), _counts("counts_b", counts_b)
     _check_same_length("counts_b", b, a)
@@ -92,10 +92,11 @@ def chi_square_two_sample(counts_a: ArrayLike, counts_b: ArrayLike) -> ChiSquare
     seen = (a + b) > 0
     a, b = a[seen], b[seen]
     share = (a + b) / (n + m)
-    cells, mass = _pool_law(min(n, m), share)
+    cells = pool(min(n, m) * share)
+    hidden = float(share[np.bincount(cells)[cells] > 1].sum())
     share, a, b = (np.bincount(cells, weights=x) for x in (share, a, b))
     statistic = float(((a / n - b / m) ** 2 / share).sum()) * n * m / (n + m)
-    return ChiSquare(statistic, len(share) - 1, _tail(statistic, len(share) - 1, 0.0), n + m, mass)
+    return ChiSquare(statistic, len(share) - 1, _tail(statistic, len(share) - 1, 0.0), n + m, hidden)
 
 
 def smallest_detectable_tv(
@@ -103,8 +104,8 @@ def smallest_detectable_tv(
 ) -> float:
     """The total variation from which on `chi_square` at `samples` draws finds *any* bias with this power.
 
-    sqrt(ncp / 4n), ncp the noncentrality that reaches the power, plus what a bias can hide: the mass of pooled
-    cells (it may move inside one) and the mass on zero cells that n draws miss with probability 1 - power.
+    sqrt(ncp / 4n), ncp the noncentrality that reaches the power, plus what a bias can hide: the mass that may move
+    inside pooled cells, and the mass on zero cells that n draws miss with probability 1 - power.
     1.0 means that nothing is certain to be found. Raises ValueError on input that `chi_square` refuses.
     """
     p = _law(law)
@@ -114,16 +115,16 @@ def smallest_detectable_tv(
     if samples < 1:
         return 1.0
     support = p[p > 0] / p.sum()
-    cells, mass = _pool_law(samples, support)
+    cells = pool(samples * support)
     missed = 1 - (1 - power) ** (1 / samples) if len(support) < len(p) else 0.0
     ncp = _noncentrality(int(cells.max()), alpha, power, samples * rtol**2)
-    return float(min(1.0, np.sqrt(ncp / (4 * samples)) + mass + missed))
+    return float(min(1.0, np.sqrt(ncp / (4 * samples)) + _hidden_mass(support, cells) + missed))
 
 
 def smallest_detectable_tv_two_sample(
     counts_a: ArrayLike, counts_b: ArrayLike, alpha: float, *, power: float = 0.999
 ) -> float:
-    """The same for `chi_square_two_sample`: noncentrality at least 4 TV^2 nm / (n + m); pooled mass estimated."""
+    """The same for `chi_square_two_sample`: noncentrality at least 4 TV^2 nm / (n + m); hidden mass estimated."""
     _check_level("alpha", alpha)
     _check_level("power", power)
     result = chi_square_two_sample(counts_a, counts_b)
@@ -131,7 +132,7 @@ def smallest_detectable_tv_two_sample(
     if result.df == 0:
         return 1.0
     ncp = _noncentrality(result.df, alpha, power, 0.0)
-    return float(min(1.0, np.sqrt(ncp * (n + m) / (4 * n * m)) + result.pooled_mass))
+    return float(min(1.0, np.sqrt(ncp * (n + m) / (4 * n * m)) + result.hidden_mass))
 
 
 def samples_needed(
@@ -215,11 +216,15 @@ def pool(expected: ArrayLike, minimum: float = MIN_EXPECTED) -> Ints:
     return labels
 
 
-def _pool_law(n: int, p: Floats) -> tuple[Ints, float]:
-    """The pooled cell of each cell, and the mass of pooled cells that hold more than one."""
-    cells = pool(n * p)
-    shared = np.bincount(cells)[cells] > 1
-    return cells, float(p[shared].sum())
+def _hidden_mass(p: Floats, cells: Ints) -> float:
+    """The largest TV that moving mass inside pooled cells can make: in each, all of it goes to the smallest cell.
+
+    With M_g >= 0 emitted in a pool of law m_g, TV exceeds the TV of the pooled laws by the sum over pools of
+    min(m_g, M_g) - sum_i min(p_i, P_i), at most m_g - min_i p_i; a cell that stands alone hides nothing.
+    """
+    smallest = np.full(int(cells.max()) + 1, np.inf)
+    np.minimum.at(smallest, cells, p)
+    return float(max(0.0, p.sum() - smallest.sum()))
 
 
 def _tail(statistic: float, df: int, ncp: float) -> float:

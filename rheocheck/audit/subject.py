@@ -1,0 +1,177 @@
+"""A subject: what an audit looks at, as a function that continues a context by new token ids.
+
+    def subject(context, n_tokens): ...          # at least n_tokens new ids, each in 0..V-1
+
+With a parameter named `seed` it gets a fresh integer per call, so a run can be repeated. Without one, the audit
+seeds `random`, `numpy.random` and torch (if imported) once before the run: best effort. A subject that can draw
+many continuations at once may offer `subject.sample(context, n_tokens, samples, seed)`, int array
+[samples, n_tokens] of independent draws.
+"""
+
+import random
+import sys
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rheocheck.audit.samples_file import RecordedSamples, is_samples_file, read_samples
+from rheocheck.audit.settings import Value, call_factory, keyword_names, takes
+from rheocheck.core.errors import InputError, RheocheckError
+from rheocheck.core.loading import is_import_string, load_attribute
+from rheocheck.core.pair import Context
+
+Ints = NDArray[np.int64]
+BATCH = 500  # draws per call of `subject.sample`: small enough for a progress bar and for Ctrl-C
+
+
+class Subject(Protocol):
+    """Continues `context` by at least `n_tokens` new token ids."""
+
+    def __call__(self, context: Context, n_tokens: int) -> Sequence[int]: ...
+
+
+def load_subject(
+    spec: str, settings: dict[str, Value], context: Context, *, what: str = "SUBJECT"
+) -> Subject | RecordedSamples:
+    """The subject that a command line names: "module:attr", or a file of recorded samples.
+
+    With settings, attr is a factory called with them; a function that cannot be called as (context, n_tokens) but
+    without arguments is a factory too. A baseline takes the settings it has parameters for, a subject all of them.
+    """
+    if spec.startswith(("http://", "https://")):
+        raise InputError(
+            f'{what} must be "module:attr" or a samples file, got the endpoint {spec}: endpoints are not supported '
+            "yet; wrap it in a function (context, n_tokens) -> ids, or record samples as .jsonl"
+        )
+    if is_samples_file(spec):
+        if settings and what == "SUBJECT":
+            raise InputError(f"--set must go with a factory, got the samples file {spec!r}: drop --set")
+        return read_samples(spec, context)
+    if not is_import_string(spec):
+        raise InputError(f'{what} must be "module:attr" or a .npy or .jsonl file, got {spec!r}: check the spelling')
+    value = load_attribute(spec, what)
+    factory = callable(value) and not takes(value, 2) and takes(value, 0)
+    if factory or (settings and what == "SUBJECT"):
+        value = call_factory(value, settings, f"{what} {spec!r}", only_known=what != "SUBJECT")
+    if not callable(value):
+        raise InputError(
+            f"{what} {spec!r} must be a function (context, n_tokens) -> ids, got {type(value).__name__}: "
+            "name such a function, or a factory that returns one"
+        )
+    return value
+
+
+class LiveSource:
+    """Checked draws from a subject: fresh seeds for every call, every return looked at.
+
+    vocab_size  V, or None when no law says it; `stream` keeps the seeds of two sources of one run apart
+    """
+
+    def __init__(
+        self, subject: Subject, context: Context, tokens: int, vocab_size: int | None, seed: int, stream: int = 0
+    ) -> None:
+        self.subject, self.context, self.tokens, self.vocab_size = subject, context, tokens, vocab_size
+        self._sample = getattr(subject, "sample", None)
+        names = keyword_names(subject)
+        self._takes_seed = names is not None and "seed" in names
+        self.batch = BATCH if self._sample is not None else 1
+        self.seeded = self._sample is not None or self._takes_seed
+        self._seeds = _distinct_seeds(seed, stream)
+
+    def draw(self, count: int) -> Ints:
+        """`count` draws, int array [count, tokens]; the next ones of this source's stream."""
+        if self._sample is None:
+            return np.stack([self._one() for _ in range(count)])
+        call = f"subject.sample({self.context}, {self.tokens}, {count}, seed)"
+        drawn = self._call(call, self._sample, self.context, self.tokens, count, next(self._seeds))
+        rows = _as_ids(drawn, call)
+        if rows.shape != (count, self.tokens):
+            raise InputError(
+                f"{call} must return an array of shape {(count, self.tokens)}, got {rows.shape}: one row per draw"
+            )
+        return self._in_vocabulary(rows, call)
+
+    def _one(self) -> Ints:
+        call = f"subject({self.context}, {self.tokens})"
+        keywords = {"seed": next(self._seeds)} if self._takes_seed else {}
+        ids = _as_ids(self._call(call, self.subject, self.context, self.tokens, **keywords), call)
+        if ids.ndim != 1 or len(ids) < self.tokens:
+            raise InputError(
+                f"{call} must return one row of at least {self.tokens} new ids, got shape {ids.shape}: "
+                "leave the context out, and never stop early"
+            )
+        return self._in_vocabulary(ids[: self.tokens], call)
+
+    def _in_vocabulary(self, ids: Ints, call: str) -> Ints:
+        if ids.min() < 0 or (self.vocab_size is not None and ids.max() >= self.vocab_size):
+            bad = int(ids.min() if ids.min() < 0 else ids.max())
+            top = "" if self.vocab_size is None else f"..{self.vocab_size - 1}"
+            raise InputError(f"{call} must return token ids in 0{top}, got {bad}: do both use one vocabulary?")
+        return ids
+
+    @staticmethod
+    def _call(call: str, function: Any, *args: Any, **keywords: Any) -> Any:
+        try:
+            return function(*args, **keywords)
+        except RheocheckError:
+            raise
+        except Exception as error:  # whatever the subject raises becomes one clear line
+            raise InputError(
+                f"{call} must return token ids, it raised {type(error).__name__}: {error}: run this call by itself"
+            ) from error
+
+
+class RecordedSource:
+    """Draws from a samples file, in the order in which they were recorded."""
+
+    seeded = True
+
+    def __init__(self, recorded: RecordedSamples, tokens: int, vocab_size: int | None) -> None:
+        self._rows = recorded.prefixes(tokens, vocab_size)
+        self.tokens = tokens
+        self._next = 0
+        self.batch = len(self._rows)
+
+    def draw(self, count: int) -> Ints:
+        """The next `count` recorded rows, int array [count, tokens]."""
+        rows = self._rows[self._next : self._next + count]
+        self._next += len(rows)
+        return rows
+
+
+Source = LiveSource | RecordedSource
+
+
+def seed_globals(seed: int) -> None:
+    """Seed `random`, `numpy.random` and, if it is imported, torch: the best that can be done from outside."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+
+
+def _as_ids(value: Any, call: str) -> Ints:
+    try:
+        ids = np.asarray(value)
+    except Exception as error:  # ragged lists, tensors on a device, lazy objects of any kind
+        raise InputError(
+            f"{call} must return token ids, got {type(value).__name__} ({error}): convert to a list"
+        ) from error
+    if ids.dtype.kind not in "iu" and ids.size:
+        raise InputError(f"{call} must return integer token ids, got {value!r:.80} ({ids.dtype}): convert to int")
+    return ids.astype(np.int64)
+
+
+def _distinct_seeds(seed: int, stream: int) -> Any:
+    """A stream of 2^30 32-bit seeds without repeats, disjoint for streams 0 to 3.
+
+    A counter through MurmurHash3's finaliser, a bijection of 32-bit words: neighbouring calls get unrelated seeds.
+    """
+    start = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    for i in range(2**30):
+        x = (start + 4 * i + stream) % 2**32
+        x = (x ^ x >> 16) * 0x85EBCA6B % 2**32
+        x = (x ^ x >> 13) * 0xC2B2AE35 % 2**32
+        yield x ^ x >> 16

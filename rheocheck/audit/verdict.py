@@ -1,0 +1,78 @@
+"""The verdict of an audit: one value with everything that its report prints."""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from rheocheck.core.pair import Context
+
+EXIT_CODES = {"lossless": 0, "no_bias_found": 0, "biased": 1, "inconclusive": 3}
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The next token with the largest certified error: what was emitted after `context`, what the target says."""
+
+    context: Context
+    token: int
+    emitted: float
+    target: float
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A token within rounding of a filter's cut-off after `context`, and how often it was emitted there."""
+
+    context: Context
+    token: int
+    target: float
+    hits: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an audit found. Sampling never earns `lossless`.
+
+    verdict                 lossless | no_bias_found | biased | inconclusive
+    total_variation         estimate of TV between emitted and target law of `object`; above 0 even without a bias
+    total_variation_upper   TV is below this with `confidence`, for independent draws
+    p_value, e_value        of the null "the draws have the target's law"; null where the method has none
+    samples                 draws of the subject; paths: enumerated paths (exact methods)
+    smallest_detectable_tv  any bias of this TV would have been found with power 99.9 %
+    alpha, tv               what the audit was asked: false-alarm rate, and the bias worth finding
+    witness                 where the bias is seen best; null unless biased
+    seed                    the seed that repeats the run, "best effort", or null for recorded samples
+    notes                   what the reader must know besides, one sentence each
+    """
+
+    verdict: str
+    method: str
+    total_variation: float | None
+    total_variation_upper: float | None
+    confidence: float
+    object: str
+    p_value: float | None
+    e_value: float | None
+    samples: int
+    paths: int | None
+    smallest_detectable_tv: float
+    alpha: float
+    tv: float
+    witness: Witness | None
+    seed: int | str | None
+    boundary_tokens: tuple[Boundary, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 for lossless and no_bias_found, 1 for biased, 3 for inconclusive."""
+        return EXIT_CODES[self.verdict]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object: plain dicts, lists, numbers and strings."""
+        return dataclasses.asdict(self)
+
+    def to_json(self) -> str:
+        """The verdict as JSON text. Every number in it is finite."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
