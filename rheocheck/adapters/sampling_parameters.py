@@ -1,13 +1,14 @@
-"""What temperature, top-k, top-p, min-p and the repetition penalty make of logits: the maths, in transformers' order.
+"""What temperature, top-k, top-p, min-p and repetition penalty make of logits, in transformers' order.
 
     logits l -> repetition penalty -> / temperature -> top_k -> top_p -> min_p -> softmax
 
-Written from the definitions, in float64, without calling transformers: an audit compares its decoder with this.
+Written from the definitions, in float64, without calling transformers: an audit compares its decoder with
+this.
 
-    repetition penalty r   tokens that already occur: l / r where l >= 0, l * r where l < 0    (arXiv:1909.05858)
-    top_k                  keep l >= the k-th largest; ties with it all stay                   (arXiv:1805.04833)
-    top_p                  in ascending order, drop while the cumulative probability <= 1 - top_p (arXiv:1904.09751)
-    min_p                  drop tokens of probability < min_p * the largest                    (arXiv:2407.01082)
+    repetition penalty r   tokens that occurred: l / r where l >= 0, l * r where l < 0   (arXiv:1909.05858)
+    top_k                  keep l >= the k-th largest; ties with it all stay             (arXiv:1805.04833)
+    top_p                  ascending, drop while the cumulative probability <= 1 - top_p (arXiv:1904.09751)
+    min_p                  drop tokens of probability < min_p * the largest              (arXiv:2407.01082)
 """
 
 from collections.abc import Iterable
@@ -50,9 +51,9 @@ def next_token_law(
 ) -> tuple[Floats, frozenset[int]]:
     """The law [V] after `logits` [V], and its boundary tokens: those for which rounding may decide a filter.
 
-    `seen` are the tokens so far, prompt included. A token is a boundary token when it stands within 1e-6 of a
-    cut-off: in the score for top-k and min-p, in the cumulative probability for top-p; or when it ties with its
-    neighbour across the cut, so that rounding may exchange the two.
+    `seen` are the tokens so far, prompt included. A token is a boundary token when it stands within 1e-6 of
+    a cut-off: in the score for top-k and min-p, in the cumulative probability for top-p; or when it ties
+    with its neighbour across the cut, so that rounding may exchange the two.
     """
     scores = np.array(logits, dtype=np.float64)
     occurred = np.unique(np.fromiter(seen, dtype=np.int64))

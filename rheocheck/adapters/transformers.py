@@ -1,16 +1,18 @@
-"""Hugging Face transformers as a subject: assisted generation of the installed version, end to end, unmodified.
+"""Hugging Face transformers as a subject: assisted generation as installed, end to end, unmodified.
 
-    rheocheck audit rheocheck.adapters.transformers:assisted --target rheocheck.adapters.transformers:target \\
+    rheocheck audit rheocheck.adapters.transformers:assisted --target rheocheck.adapters.transformers:target
+    \\
         --set temperature=0.7 --set top_k=3 --set assistant_ensemble_weight=0.9
 
-Two tiny Llama models with random weights (no download, no tokenizer, no stop token) are target and drafter. Three
-factories take the same settings: `assisted` (target.generate(assistant_model=drafter, do_sample=True)), `plain`
-(the same call with speculation off, for --baseline) and `target` (the law that both should follow: softmax of the
-target's own logits under the sampling parameters, computed by `sampling_parameters`, not by transformers).
+Two tiny Llama models with random weights (no download, no tokenizer, no stop token) are target and drafter.
+Three factories take the same settings: `assisted` (target.generate(assistant_model=drafter,
+do_sample=True)), `plain` (the same call with speculation off, for --baseline) and `target` (the law that
+both should follow: softmax of the target's own logits under the sampling parameters, computed by
+`sampling_parameters`, not by transformers).
 
-Llama needs a token to start from, so every context is appended to the one-token prompt (0,), which counts for the
-repetition penalty. Speculative sampling: arXiv:2211.17192, algorithm 1. `assistant_ensemble_weight` (DIVERSE,
-arXiv:2604.07622) is declared lossy by transformers: it emits w p + (1 - w) q for drafted tokens.
+Llama needs a token to start from, so every context is appended to the one-token prompt (0,), which counts
+for the repetition penalty. Speculative sampling: arXiv:2211.17192, algorithm 1. `assistant_ensemble_weight`
+(DIVERSE, arXiv:2604.07622) is declared lossy by transformers: it emits w p + (1 - w) q for drafted tokens.
 """
 
 import contextlib
@@ -33,7 +35,10 @@ PROMPT: Context = (0,)
 MAX_VOCAB = 8
 HIDDEN = 16
 SCALE = 0.3  # standard deviation of the weights: laws clearly not uniform, and different after every context
-TARGET_SEED, DRAFTER_SEED = 26, 29  # ensemble weight 0.9 then has TV 0.135 over 3 tokens of 4, the drafter TV 0.76
+TARGET_SEED, DRAFTER_SEED = (
+    26,
+    29,
+)  # ensemble weight 0.9 then has TV 0.135 over 3 tokens of 4, the drafter TV 0.76
 
 
 class ModelLaw:
@@ -73,7 +78,7 @@ class GenerateSubject:
             self.sample = self._sample  # transformers cannot run assisted generation in a batch
 
     def __call__(self, context: Context, n_tokens: int, seed: int) -> list[int]:
-        """`n_tokens` new ids after the prompt and `context`; torch's generator is seeded and then put back."""
+        """`n_tokens` new ids after the prompt and `context`; torch's generator is seeded, then put back."""
         return self._generate(context, n_tokens, 1, seed)[0]
 
     def _sample(self, context: Context, n_tokens: int, samples: int, seed: int) -> NDArray[np.int64]:
@@ -124,13 +129,15 @@ def assisted(
         raise InputError(f"num_assistant_tokens must be an integer >= 1, got {num_assistant_tokens!r}: try 2")
     if not 0 <= assistant_confidence_threshold <= 1:
         raise InputError(
-            f"assistant_confidence_threshold must be in [0, 1], got {assistant_confidence_threshold!r}: 0 is off"
+            f"assistant_confidence_threshold must be in [0, 1], got {assistant_confidence_threshold!r}: "
+            "0 switches it off"
         )
     settings = _settings(parameters)
     if assistant_ensemble_weight is not None:
         if not 0 < assistant_ensemble_weight < 1:
             raise InputError(
-                f"assistant_ensemble_weight must be in (0, 1), got {assistant_ensemble_weight!r}: drop it for lossless"
+                f"assistant_ensemble_weight must be in (0, 1), got {assistant_ensemble_weight!r}: "
+                "drop it for lossless decoding"
             )
         settings["assistant_ensemble_weight"] = assistant_ensemble_weight
     drafter = tiny_llama(vocab_size, drafter_seed)
@@ -171,12 +178,12 @@ def target(
 
 
 def demo_arms() -> tuple[GenerateSubject, GenerateSubject, ModelLaw]:
-    """Assisted generation as it is, the same with the lossy ensemble weight 0.9, and the law that both should follow."""
+    """Assisted generation as it is, the same with the lossy ensemble weight 0.9, and the law of both."""
     return assisted(), assisted(assistant_ensemble_weight=0.9), target()
 
 
 def tiny_llama(vocab_size: int, seed: int) -> "LlamaForCausalLM":
-    """A one-layer float32 Llama with normal weights from a generator of its own: the same for the same arguments."""
+    """A one-layer float32 Llama, weights from a generator of its own: the same for the same arguments."""
     if type(vocab_size) is not int or not 2 <= vocab_size <= MAX_VOCAB:
         raise InputError(f"vocab_size must be an integer in 2..{MAX_VOCAB}, got {vocab_size!r}: try 4")
     try:
@@ -184,7 +191,8 @@ def tiny_llama(vocab_size: int, seed: int) -> "LlamaForCausalLM":
         from transformers import LlamaConfig, LlamaForCausalLM
     except ImportError as error:
         raise MissingExtra(
-            f"this audit must have torch and transformers, {error.name} is missing: pip install 'rheocheck[hf]'"
+            f"this audit must have torch and transformers, {error.name} is missing: "
+            "pip install 'rheocheck[hf]'"
         ) from error
     config = LlamaConfig(
         vocab_size=vocab_size,
@@ -199,7 +207,9 @@ def tiny_llama(vocab_size: int, seed: int) -> "LlamaForCausalLM":
         pad_token_id=None,
         attn_implementation="eager",
     )
-    with torch.random.fork_rng(devices=[]):  # building draws weights from the global generator, then thrown away
+    with torch.random.fork_rng(
+        devices=[]
+    ):  # building draws weights from the global generator, then thrown away
         model = LlamaForCausalLM(config).eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -210,7 +220,7 @@ def tiny_llama(vocab_size: int, seed: int) -> "LlamaForCausalLM":
 
 
 def _settings(parameters: SamplingParameters) -> dict[str, Any]:
-    """Every sampling parameter of `generate` by name: one left out would get a default of transformers' own."""
+    """Every sampling parameter of `generate`: one left out would get a default of transformers' own."""
     return {
         "temperature": float(parameters.temperature),
         "top_k": parameters.top_k,
@@ -222,7 +232,7 @@ def _settings(parameters: SamplingParameters) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Tensors of a few numbers on one thread: on a busy machine, waking others costs ten times the whole call."""
+    """Tiny tensors on one thread: on a busy machine, waking others costs ten times the whole call."""
     import torch
 
     threads = torch.get_num_threads()

@@ -56,7 +56,7 @@ def audit(
     subject   a function (context, n_tokens) -> ids, recorded samples, or how a command line would name one
     target    a Pair, a law(context) -> probabilities, or how a command line would name one
     baseline  a second subject: the same engine with speculation off; exactly one of target and baseline
-    samples   draws of each subject; by default as many as finding `tv` needs, for recorded samples all of them
+    samples   draws of each subject; by default as many as finding `tv` needs, or all that are recorded
     tv        the bias worth finding: 0.02, or with `samples` given what these can find
     rtol      tolerance of the target's law per token: 0 for a Pair, 1e-6 for a float law
     progress  a progress bar on stderr: yes, no, or (None) when stderr is a terminal
@@ -83,7 +83,7 @@ def _against_law(
     subject: Any, target: Any, context: Context, tokens: int, samples: int | None, alpha: float,
     tv: float | None, rtol: float | None, seed: int, progress: bool | None,
 ) -> Verdict:  # fmt: skip
-    target = load_target(target, {}) if isinstance(target, str) else as_target(target)
+    target = load_target(target, {}, context) if isinstance(target, str) else as_target(target, context)
     rtol = rtol if rtol is not None else EXACT_RTOL if target.exact else FLOAT_RTOL
     joint = joint_law(target, context, tokens, rtol)
     rtol = (1 + rtol) ** tokens - 1
@@ -91,7 +91,7 @@ def _against_law(
     source = _source(subject, context, tokens, joint.vocab_size, seed, 0)
     given = samples or (source.batch if isinstance(source, RecordedSource) else None)
     n = given or samples_needed(law, tv or DEFAULT_TV, alpha, rtol=rtol)
-    tv = tv or (smallest_detectable_tv(law, n, alpha, rtol=rtol) if given else DEFAULT_TV)
+    tv = tv or _asked(smallest_detectable_tv(law, n, alpha, rtol=rtol) if given else DEFAULT_TV)
     (words,), note = _draw([source], n, seed, progress)
     counts = joint.of_cells(np.bincount(joint.index(words), minlength=len(law)))
     result = chi_square(counts, law, rtol=rtol)
@@ -100,7 +100,8 @@ def _against_law(
         total_variation(counts / max(1, len(words)), law),
         tv_upper_bound(counts, law, delta=DELTA, rtol=rtol),
         smallest_detectable_tv(law, len(words), alpha, rtol=rtol),
-        object=_object(tokens, context, "the target") + (", cut at boundary tokens" if joint.boundary else ""),
+        object=_object(tokens, context) + (", cut at boundary tokens" if joint.boundary else ""),
+        reference="target",
         samples=len(words), alpha=alpha, tv=tv, seed=_reported_seed([source], seed), notes=note,
         witness=lambda: witness_against_law(words, joint, context),
         boundary_tokens=_boundary_tokens(words, joint, context),
@@ -123,8 +124,8 @@ def _against_baseline(
         total_variation(*(c / max(1, c.sum()) for c in counts)),
         tv_upper_bound_two_sample(*counts, delta=DELTA),
         finds,
-        object=_object(tokens, context, "the baseline"),
-        samples=len(words), alpha=alpha, tv=tv or (finds if given and not note else DEFAULT_TV),
+        object=_object(tokens, context), reference="baseline",
+        samples=len(words), alpha=alpha, tv=tv or _asked(finds if given and not note else DEFAULT_TV),
         seed=_reported_seed(sources, seed), notes=note,
         witness=lambda: witness_against_sample(words, reference, context),
     )  # fmt: skip
@@ -141,10 +142,12 @@ def _verdict(
         word = "no_bias_found"
     else:
         word = "inconclusive"
-        notes += (f"{samples} draws find any bias from TV {finds:.3g} on, not from {tv:.3g}: draw more (--samples)",)
+        finding = f"any bias from TV {finds:.3g} on" if finds < 1 else "no bias for certain"
+        notes += (f"{samples} draws find {finding}, asked was {tv:.3g}: draw more, or raise --tv",)
     return Verdict(
-        verdict=word, method="sampled", total_variation=estimate if samples else None, total_variation_upper=upper,
-        confidence=1 - DELTA, p_value=result.p_value if samples else None, e_value=None, samples=samples, paths=None,
+        verdict=word, method="sampled", total_variation=estimate if samples else None,
+        total_variation_upper=upper, confidence=1 - DELTA, p_value=result.p_value if samples else None,
+        e_value=None, samples=samples, paths=None,
         smallest_detectable_tv=finds, alpha=alpha, tv=tv, witness=found, notes=notes, **rest,
     )  # fmt: skip
 
@@ -154,7 +157,8 @@ def _source(subject: Any, context: Context, tokens: int, size: int | None, seed:
         return RecordedSource(subject, tokens, size)
     if not callable(subject):
         raise InputError(
-            f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: wrap it in one"
+            f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: "
+            "wrap it in one"
         )
     return LiveSource(subject, context, tokens, size, seed, stream)
 
@@ -167,13 +171,17 @@ def _draw(
 
     for source in sources:
         if isinstance(source, RecordedSource) and source.batch < n:
-            raise InputError(f"--samples must be at most the recorded {source.batch} draws, got {n}: lower it")
+            raise InputError(
+                f"--samples must be at most the recorded {source.batch} draws, got {n}: lower it"
+            )
     if not all(source.seeded for source in sources):
         seed_globals(seed)
     drawn: list[list[Ints]] = [[] for _ in sources]
     done = [0] * len(sources)
     notes: tuple[str, ...] = ()
-    with tqdm(total=n, unit="draw", desc="drawing", disable=None if progress is None else not progress) as bar:
+    with tqdm(
+        total=n, unit="draw", desc="drawing", disable=None if progress is None else not progress
+    ) as bar:
         try:
             while min(done) < n:
                 i = done.index(min(done))  # whoever is behind
@@ -188,9 +196,7 @@ def _draw(
     return [np.concatenate([*rows, np.zeros((0, tokens), np.int64)])[:kept] for rows in drawn], notes
 
 
-def _size_from_pilot(
-    baseline: Any, context: Context, tokens: int, alpha: float, tv: float, seed: int
-) -> int:
+def _size_from_pilot(baseline: Any, context: Context, tokens: int, alpha: float, tv: float, seed: int) -> int:
     """Draws per arm for two samples: twice the one-sample number for a law like the baseline's.
 
     The law is smoothed from a pilot that is thrown away afterwards: the size then depends on nothing that is
@@ -222,9 +228,14 @@ def _boundary_tokens(words: Ints, joint: JointLaw, context: Context) -> tuple[Bo
     return tuple(found)
 
 
-def _object(tokens: int, context: Context, reference: str) -> str:
+def _object(tokens: int, context: Context) -> str:
     prefix = "first token" if tokens == 1 else f"joint prefix of {tokens} tokens"
-    return f'{prefix} after context "{" ".join(map(str, context))}", against {reference}'
+    return f'{prefix} after context "{" ".join(map(str, context))}"'
+
+
+def _asked(finds: float) -> float:
+    """Without --tv, the bias asked about is what the samples can find; if they can find none, 0.02."""
+    return finds if finds < 1 else DEFAULT_TV
 
 
 def _reported_seed(sources: list[Source], seed: int) -> int | str | None:
@@ -239,7 +250,10 @@ def _check_arguments(
 ) -> None:  # fmt: skip
     if (target is None) == (baseline is None):
         came = "neither" if target is None else "both"
-        raise InputError(f"exactly one of --target and --baseline must be given, got {came}: name a law or a second subject")
+        raise InputError(
+            f"exactly one of --target and --baseline must be given, got {came}: "
+            "name a law, or a second subject"
+        )
     if not all(type(x) is int and x >= 0 for x in context):
         raise InputError(f'the context must be token ids >= 0, got {context}: try --context "0 1"')
     for name, value, least in (("tokens", tokens, 1), ("samples", samples, 1), ("seed", seed, 0)):

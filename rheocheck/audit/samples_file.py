@@ -36,20 +36,23 @@ class RecordedSamples:
     where: list[str] = field(repr=False)
 
     def prefixes(self, tokens: int, vocab_size: int | None) -> Ints:
-        """The first `tokens` ids of every draw, [n, tokens]. A shorter draw, or an id outside 0..V-1, is an error."""
-        for row, where in zip(self.rows, self.where, strict=True):
-            if len(row) < tokens:
-                raise InputError(
-                    f"{self.path}, {where}: a draw must have at least {tokens} tokens, got {len(row)}: "
-                    "record longer draws, or lower --tokens"
-                )
-            if row.min() < 0 or (vocab_size is not None and row[:tokens].max() >= vocab_size):
-                top = "" if vocab_size is None else f"..{vocab_size - 1}"
-                raise InputError(
-                    f"{self.path}, {where}: token ids must be in 0{top}, got {row.tolist()[:12]}: "
-                    "does the target use the same vocabulary?"
-                )
-        return np.stack([row[:tokens] for row in self.rows])
+        """The first `tokens` ids of every draw, [n, tokens]; refuses a short draw, an id outside 0..V-1."""
+        short = next((i for i, row in enumerate(self.rows) if len(row) < tokens), None)
+        if short is not None:
+            raise InputError(
+                f"{self.path}, {self.where[short]}: a draw must have at least {tokens} tokens, "
+                f"got {len(self.rows[short])}: record longer draws, or lower --tokens"
+            )
+        words = np.stack([row[:tokens] for row in self.rows])
+        outside = (words < 0) | (words >= (2**62 if vocab_size is None else vocab_size))
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            top = "" if vocab_size is None else f"..{vocab_size - 1}"
+            raise InputError(
+                f"{self.path}, {self.where[row]}: token ids must be in 0{top}, got {words[row, column]}: "
+                "does the target use the same vocabulary?"
+            )
+        return words
 
 
 def is_samples_file(spec: str) -> bool:
@@ -58,7 +61,7 @@ def is_samples_file(spec: str) -> bool:
 
 
 def read_samples(path: str, context: Context) -> RecordedSamples:
-    """The draws after `context` in a samples file. Raises InputError, with the line, on what the format does not allow."""
+    """The draws after `context` in a samples file. Raises InputError, with the line, on a bad record."""
     if Path(path).suffix == ".parquet":
         raise InputError(
             f"a samples file must be .npy or .jsonl, got {path!r}: .parquet is not supported yet; "
@@ -69,9 +72,13 @@ def read_samples(path: str, context: Context) -> RecordedSamples:
     try:
         samples = _read_npy(path) if Path(path).suffix == ".npy" else _read_jsonl(path, context)
     except OSError as error:
-        raise InputError(f"samples file {path!r} must be readable: {error.strerror or error}: check the path") from None
+        raise InputError(
+            f"samples file {path!r} must be readable: {error.strerror or error}: check the path"
+        ) from None
     if not samples.rows:
-        raise InputError(f"samples file {path!r} must hold at least one draw, got none: is the right file named?")
+        raise InputError(
+            f"samples file {path!r} must hold at least one draw, got none: is the right file named?"
+        )
     return samples
 
 
@@ -79,10 +86,16 @@ def _read_npy(path: str) -> RecordedSamples:
     try:
         array = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise InputError(f"{path} must be a whole .npy file, it could not be read ({error}): write it again") from None
+        raise InputError(
+            f"{path} must be a whole .npy file, it could not be read ({error}): write it again"
+        ) from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "iu":
-        came = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        raise InputError(f"{path} must hold integers of shape [draws, tokens], got {came}: save array.astype(int)")
+        came = (
+            f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        )
+        raise InputError(
+            f"{path} must hold integers of shape [draws, tokens], got {came}: save array.astype(int)"
+        )
     return RecordedSamples(path, list(array.astype(np.int64)), [f"row {i}" for i in range(len(array))])
 
 
@@ -112,7 +125,9 @@ def _decoded(lines: Any, path: str) -> Any:
     try:
         yield from lines
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} must be JSON lines in UTF-8, got {error.reason}: write it as UTF-8") from None
+        raise InputError(
+            f"{path} must be JSON lines in UTF-8, got {error.reason}: write it as UTF-8"
+        ) from None
 
 
 def _record(line: str, where: str) -> tuple[Context, Ints]:
@@ -120,11 +135,17 @@ def _record(line: str, where: str) -> tuple[Context, Ints]:
     try:
         data = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{where}: must be one JSON object, got {line.strip()[:60]!r} ({error}): is it cut off?") from None
+        raise InputError(
+            f"{where}: must be one JSON object, got {line.strip()[:60]!r} ({error}): is it cut off?"
+        ) from None
     if not isinstance(data, dict) or "tokens" not in data:
-        raise InputError(f'{where}: must be an object with the key "tokens", got {line.strip()[:60]!r}: add the key')
+        raise InputError(
+            f'{where}: must be an object with the key "tokens", got {line.strip()[:60]!r}: add the key'
+        )
     ids = {"context": data.get("context", []), "tokens": data["tokens"]}
     for name, value in ids.items():
         if not isinstance(value, list) or not all(type(x) is int and 0 <= x < 2**62 for x in value):
-            raise InputError(f"{where}: {name} must be a list of token ids, got {str(value)[:60]}: write integers >= 0")
+            raise InputError(
+                f"{where}: {name} must be a list of token ids, got {str(value)[:60]}: write integers >= 0"
+            )
     return tuple(ids["context"]), np.array(ids["tokens"], dtype=np.int64)

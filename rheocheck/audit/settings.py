@@ -11,12 +11,14 @@ WORDS: dict[str, Value] = {"true": True, "false": False}
 
 
 def parse_settings(pairs: Iterable[str]) -> dict[str, Value]:
-    """The settings that ("top_k=3", "temperature=0.7", "flag=true", "name=x") write, typed int, float, bool or str."""
+    """The settings that ("top_k=3", "temperature=0.7", "flag=true", "name=x") write, typed by their look."""
     settings: dict[str, Value] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key.isidentifier():
-            raise InputError(f"--set must be KEY=VALUE with a Python name as KEY, got {pair!r}: try --set top_k=3")
+            raise InputError(
+                f"--set must be KEY=VALUE with a Python name as KEY, got {pair!r}: try --set top_k=3"
+            )
         if key in settings:
             raise InputError(f"--set must name a key once, got {key!r} twice: keep one of them")
         settings[key] = _value(text)
@@ -24,13 +26,14 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, Value]:
 
 
 def call_factory(factory: Any, settings: Mapping[str, Value], name: str, *, only_known: bool = False) -> Any:
-    """`factory(**settings)`; with `only_known`, settings that the factory has no parameter for are left out.
+    """`factory(**settings)`; with `only_known`, settings that it has no parameter for are left out.
 
     Raises InputError when `factory` does not take the settings or raises; `name` is how the user wrote it.
     """
     if not callable(factory):
         raise InputError(
-            f"{name} must be a function to take --set, got {type(factory).__name__}: name a factory, or drop --set"
+            f"{name} must be a function to take --set, got {type(factory).__name__}: "
+            "name a factory, or drop --set"
         )
     known = keyword_names(factory)
     unknown = [] if known is None else [key for key in settings if key not in known]

@@ -2,10 +2,10 @@
 
     def subject(context, n_tokens): ...          # at least n_tokens new ids, each in 0..V-1
 
-With a parameter named `seed` it gets a fresh integer per call, so a run can be repeated. Without one, the audit
-seeds `random`, `numpy.random` and torch (if imported) once before the run: best effort. A subject that can draw
-many continuations at once may offer `subject.sample(context, n_tokens, samples, seed)`, int array
-[samples, n_tokens] of independent draws.
+With a parameter named `seed` it gets a fresh integer per call, so a run can be repeated. Without one, the
+audit seeds `random`, `numpy.random` and torch (if imported) once before the run: best effort. A subject
+that can draw many continuations at once may offer `subject.sample(context, n_tokens, samples, seed)`, int
+array [samples, n_tokens] of independent draws.
 """
 
 import random
@@ -37,20 +37,23 @@ def load_subject(
 ) -> Subject | RecordedSamples:
     """The subject that a command line names: "module:attr", or a file of recorded samples.
 
-    With settings, attr is a factory called with them; a function that cannot be called as (context, n_tokens) but
-    without arguments is a factory too. A baseline takes the settings it has parameters for, a subject all of them.
+    With settings, attr is a factory called with them; a function that cannot be called as (context,
+    n_tokens) but without arguments is a factory too. A baseline takes the settings it has parameters for, a
+    subject all of them.
     """
     if spec.startswith(("http://", "https://")):
         raise InputError(
-            f'{what} must be "module:attr" or a samples file, got the endpoint {spec}: endpoints are not supported '
-            "yet; wrap it in a function (context, n_tokens) -> ids, or record samples as .jsonl"
+            f'{what} must be "module:attr" or a samples file, got the endpoint {spec}: endpoints are not '
+            "supported yet; wrap it in a function (context, n_tokens) -> ids, or record samples as .jsonl"
         )
     if is_samples_file(spec):
         if settings and what == "SUBJECT":
             raise InputError(f"--set must go with a factory, got the samples file {spec!r}: drop --set")
         return read_samples(spec, context)
     if not is_import_string(spec):
-        raise InputError(f'{what} must be "module:attr" or a .npy or .jsonl file, got {spec!r}: check the spelling')
+        raise InputError(
+            f'{what} must be "module:attr" or a .npy or .jsonl file, got {spec!r}: check the spelling'
+        )
     value = load_attribute(spec, what)
     factory = callable(value) and not takes(value, 2) and takes(value, 0)
     if factory or (settings and what == "SUBJECT"):
@@ -70,7 +73,13 @@ class LiveSource:
     """
 
     def __init__(
-        self, subject: Subject, context: Context, tokens: int, vocab_size: int | None, seed: int, stream: int = 0
+        self,
+        subject: Subject,
+        context: Context,
+        tokens: int,
+        vocab_size: int | None,
+        seed: int,
+        stream: int = 0,
     ) -> None:
         self.subject, self.context, self.tokens, self.vocab_size = subject, context, tokens, vocab_size
         self._sample = getattr(subject, "sample", None)
@@ -89,7 +98,7 @@ class LiveSource:
         rows = _as_ids(drawn, call)
         if rows.shape != (count, self.tokens):
             raise InputError(
-                f"{call} must return an array of shape {(count, self.tokens)}, got {rows.shape}: one row per draw"
+                f"{call} must return shape {(count, self.tokens)}, got {rows.shape}: one row per draw"
             )
         return self._in_vocabulary(rows, call)
 
@@ -108,7 +117,9 @@ class LiveSource:
         if ids.min() < 0 or (self.vocab_size is not None and ids.max() >= self.vocab_size):
             bad = int(ids.min() if ids.min() < 0 else ids.max())
             top = "" if self.vocab_size is None else f"..{self.vocab_size - 1}"
-            raise InputError(f"{call} must return token ids in 0{top}, got {bad}: do both use one vocabulary?")
+            raise InputError(
+                f"{call} must return token ids in 0{top}, got {bad}: do both use one vocabulary?"
+            )
         return ids
 
     @staticmethod
@@ -119,7 +130,8 @@ class LiveSource:
             raise
         except Exception as error:  # whatever the subject raises becomes one clear line
             raise InputError(
-                f"{call} must return token ids, it raised {type(error).__name__}: {error}: run this call by itself"
+                f"{call} must return token ids, it raised {type(error).__name__}: {error}: "
+                "run this call by itself"
             ) from error
 
 
@@ -160,14 +172,17 @@ def _as_ids(value: Any, call: str) -> Ints:
             f"{call} must return token ids, got {type(value).__name__} ({error}): convert to a list"
         ) from error
     if ids.dtype.kind not in "iu" and ids.size:
-        raise InputError(f"{call} must return integer token ids, got {value!r:.80} ({ids.dtype}): convert to int")
+        raise InputError(
+            f"{call} must return integer token ids, got {value!r:.80} ({ids.dtype}): convert to int"
+        )
     return ids.astype(np.int64)
 
 
 def _distinct_seeds(seed: int, stream: int) -> Any:
     """A stream of 2^30 32-bit seeds without repeats, disjoint for streams 0 to 3.
 
-    A counter through MurmurHash3's finaliser, a bijection of 32-bit words: neighbouring calls get unrelated seeds.
+    A counter through MurmurHash3's finaliser, a bijection of 32-bit words: neighbouring calls get unrelated
+    seeds.
     """
     start = int(np.random.SeedSequence(seed).generate_state(1)[0])
     for i in range(2**30):

@@ -2,9 +2,9 @@
 
     P(x_1 .. x_L | context) = p(x_1 | context) p(x_2 | context x_1) ...
 
-A *boundary token* sits so close to the cut-off of a filter (top-k, top-p, min-p) that rounding decides whether it
-stays: there the law is not known. A law that offers `boundary(context)` names these tokens. The joint law is then
-told apart only up to such a context, and what follows it counts as one cell.
+A *boundary token* sits so close to the cut-off of a filter (top-k, top-p, min-p) that rounding decides
+whether it stays: there the law is not known. A law that offers `boundary(context)` names these tokens. The
+joint law is then told apart only up to such a context, and what follows it counts as one cell.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -43,44 +43,54 @@ class Target:
 
     def row(self, context: Context, rtol: float) -> Floats:
         """The law [V] after `context`, checked; a sum within the tolerance of 1 is brought to 1."""
-        try:
-            row = np.asarray(self.law(context), dtype=float)
-        except RheocheckError:
-            raise
-        except Exception as error:  # whatever the user's law raises becomes one clear line
-            raise InputError(
-                f"target({context}) must be {self.vocab_size} probabilities, it raised "
-                f"{type(error).__name__}: {error}: run this call by itself"
-            ) from error
+        row = _called(f"target({context})", lambda: np.asarray(self.law(context), dtype=float))
         if row.shape != (self.vocab_size,):
             raise InputError(
-                f"target({context}) must be {self.vocab_size} probabilities, got shape {row.shape}: one per token"
+                f"target({context}) must have shape ({self.vocab_size},), got {row.shape}: one per token"
             )
         if not np.all(np.isfinite(row)) or row.min() < 0:
-            raise InputError(f"target({context}) must be probabilities >= 0, got {row.tolist()[:8]}: check the logits")
+            raise InputError(
+                f"target({context}) must be probabilities >= 0, got {row.tolist()[:8]}: check the logits"
+            )
         if not abs(row.sum() - 1) <= max(1e-9, rtol):
             raise InputError(
-                f"target({context}) must sum to 1, got {row.sum()!r}: divide by the sum, or raise --rtol ({rtol})"
+                f"target({context}) must sum to 1, got {float(row.sum())!r}: divide by the sum, "
+                f"or raise --rtol ({rtol})"
             )
         return row / row.sum()
 
+    def near_cutoff(self, context: Context) -> frozenset[int]:
+        """The boundary tokens after `context`."""
+        tokens = _called(
+            f"target.boundary({context})", lambda: frozenset(int(x) for x in self.boundary(context))
+        )
+        if not all(0 <= x < self.vocab_size for x in tokens):
+            raise InputError(
+                f"target.boundary({context}) must be tokens 0..{self.vocab_size - 1}, got {sorted(tokens)}: "
+                "check the law"
+            )
+        return tokens
 
-def load_target(spec: str, settings: Mapping[str, Value]) -> Target:
+
+def load_target(spec: str, settings: Mapping[str, Value], context: Context = ()) -> Target:
     """The target that a command line names: a pair file, or "module:attr".
 
-    attr is a Pair, a law(context) -> probabilities, or a factory of either: a function that can be called without
-    arguments. A factory gets those of `settings` that it has parameters for.
+    attr is a Pair, a law(context) -> probabilities, or a factory of either: a function that can be called
+    without arguments. A factory gets those of `settings` that it has parameters for.
     """
     if Path(spec).exists() or not is_import_string(spec):
-        return as_target(load_pair(spec))
+        return as_target(load_pair(spec), context)
     value = load_attribute(spec, "--target")
     if not isinstance(value, Pair) and callable(value) and takes(value, 0):
         value = call_factory(value, settings, f"--target {spec!r}", only_known=True)
-    return as_target(value)
+    return as_target(value, context)
 
 
-def as_target(value: Any) -> Target:
-    """The target of a Pair (its p), of a law(context) -> probabilities, or a Target as it is."""
+def as_target(value: Any, context: Context = ()) -> Target:
+    """The target of a Pair (its p), of a law(context) -> probabilities, or a Target as it is.
+
+    How many tokens a law has is read off its answer after `context`.
+    """
     if isinstance(value, Target):
         return value
     if isinstance(value, Pair):
@@ -90,15 +100,11 @@ def as_target(value: Any) -> Target:
             f"the target must be a Pair or a law(context) -> probabilities, got {type(value).__name__}: "
             "name a pair file, a pair or a function"
         )
-    try:
-        size = len(np.asarray(value(())))
-    except RheocheckError:
-        raise
-    except Exception as error:  # whatever the user's law raises becomes one clear line
+    size = _called(f"target({context})", lambda: len(np.asarray(value(context))))
+    if size < 1:
         raise InputError(
-            f"target(()) must be a list of probabilities, it raised {type(error).__name__}: {error}: "
-            "run this call by itself"
-        ) from error
+            f"target({context}) must be probabilities, got none: one per token of the vocabulary"
+        )
     return Target(value, size, getattr(value, "boundary", _no_boundary), exact=False)
 
 
@@ -107,8 +113,8 @@ class JointLaw:
     """The target's law of words of L tokens after one context; word x_1..x_L has index sum x_i V^(L-i).
 
     law       probability of each word [V^L]
-    cells     [V^L] the word that stands for each word's cell: itself, or, for a possible word that runs into a
-              context with boundary tokens, the first possible word that runs into it too
+    cells     [V^L] the word that stands for each word's cell: itself, or, for a possible word that runs into
+              a context with boundary tokens, the first possible word that runs into it too
     rows      {prefix: p(. | context + prefix)} for every prefix that can occur
     boundary  {prefix: its boundary tokens}, only where there are any
     """
@@ -147,7 +153,7 @@ def joint_law(target: Target, context: Context, tokens: int, rtol: float) -> Joi
         for i in np.flatnonzero(possible):
             prefix = _word(int(i), size, length)
             rows[prefix] = here[i] = target.row(context + prefix, rtol)
-            near = frozenset(int(x) for x in target.boundary(context + prefix))
+            near = target.near_cutoff(context + prefix)
             if near and group[i] < 0:
                 group[i] = len(boundary)
             if near:
@@ -159,6 +165,17 @@ def joint_law(target: Target, context: Context, tokens: int, rtol: float) -> Joi
     _, first, which = np.unique(group[merged], return_index=True, return_inverse=True)
     cells[merged] = np.flatnonzero(merged)[first][which]
     return JointLaw(size, tokens, law, cells, rows, boundary)
+
+
+def _called(name: str, call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except RheocheckError:
+        raise
+    except Exception as error:  # whatever the user's law raises becomes one clear line
+        raise InputError(
+            f"{name} must return numbers, it raised {type(error).__name__}: {error}: run this call by itself"
+        ) from error
 
 
 def _word(index: int, size: int, length: int) -> Context:

@@ -12,7 +12,7 @@ EXIT_CODES = {"lossless": 0, "no_bias_found": 0, "biased": 1, "inconclusive": 3}
 
 @dataclass(frozen=True)
 class Witness:
-    """The next token with the largest certified error: what was emitted after `context`, what the target says."""
+    """The next token with the largest certified error: what came after `context`, what the target says."""
 
     context: Context
     token: int
@@ -35,8 +35,9 @@ class Verdict:
     """What an audit found. Sampling never earns `lossless`.
 
     verdict                 lossless | no_bias_found | biased | inconclusive
-    total_variation         estimate of TV between emitted and target law of `object`; above 0 even without a bias
+    total_variation         estimate of TV between the two laws of `object`; above 0 even without a bias
     total_variation_upper   TV is below this with `confidence`, for independent draws
+    reference               what it was compared with: target or baseline
     p_value, e_value        of the null "the draws have the target's law"; null where the method has none
     samples                 draws of the subject; paths: enumerated paths (exact methods)
     smallest_detectable_tv  any bias of this TV would have been found with power 99.9 %
@@ -52,6 +53,7 @@ class Verdict:
     total_variation_upper: float | None
     confidence: float
     object: str
+    reference: str
     p_value: float | None
     e_value: float | None
     samples: int

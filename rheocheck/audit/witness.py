@@ -1,8 +1,8 @@
 """The witness of a bias: the context and token where the error is certain to be largest.
 
-After prefix c the subject emitted x in N_cx of N_c draws; the reference says p(x | c). The error, weighted by how often
-c was seen, is (N_c / n) |N_cx / N_c - p(x | c)|; certified is what Hoeffding's radius at a joint level of 1e-3 leaves
-of it. A token that cannot occur needs no radius: one hit is certain.
+After prefix c the subject emitted x in N_cx of N_c draws; the reference says p(x | c). The error, weighted
+by how often c was seen, is (N_c / n) |N_cx / N_c - p(x | c)|; certified is what Hoeffding's radius at a
+joint level of 1e-3 leaves of it. A token that cannot occur needs no radius: one hit is certain.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,10 @@ LEVEL = 1e-3
 
 
 def witness_against_law(words: Ints, joint: JointLaw, context: Context) -> Witness:
-    """The witness of `words` [n, L] against a known law. Where the law is not sure (boundary), only impossible tokens count."""
+    """The witness of `words` [n, L] against a known law.
+
+    Where rounding decides about the law (boundary tokens), only impossible tokens count.
+    """
     candidates = []
     counts = _next_counts(words, joint.vocab_size)
     radius = np.log(2 * len(counts) * joint.vocab_size / LEVEL) / 2
@@ -39,7 +42,7 @@ def witness_against_law(words: Ints, joint: JointLaw, context: Context) -> Witne
 
 
 def witness_against_sample(words: Ints, reference: Ints, context: Context) -> Witness:
-    """The witness of `words` [n, L] against a second sample [m, L] of the same subject without speculation."""
+    """The witness of `words` [n, L] against a second sample [m, L], the baseline."""
     size = int(max(words.max(), reference.max())) + 1
     counts, other = _next_counts(words, size), _next_counts(reference, size)
     radius = np.log(2 * len(counts) * size / LEVEL) / 2
@@ -65,7 +68,7 @@ def _next_counts(words: Ints, size: int) -> Mapping[Context, Ints]:
 
 
 def _largest(candidates: list[tuple[Floats, Context, Floats, Floats]], context: Context) -> Witness:
-    """The largest certified error; ties go to the shortest, then smallest context, then the smallest token."""
+    """The largest certified error; ties go to the shortest, then smallest context and token."""
     certified, prefix, emitted, target = min(candidates, key=lambda c: (-c[0].max(), len(c[1]), c[1]))
     token = int(certified.argmax())
     return Witness(context + prefix, token, float(emitted[token]), float(target[token]))

@@ -10,9 +10,13 @@ from rheocheck.core.files import parse_context
 
 @click.command()
 @click.argument("subject")
-@click.option("--target", help='The law to follow: a pair FILE, or "module:attr" giving a Pair or a law(context).')
-@click.option("--baseline", help='Instead of a law, a second subject: the same engine with speculation off.')
-@click.option("--context", default="", help='Token ids that every draw continues, such as "0 1".  [default: none]')
+@click.option(
+    "--target", help='The law to follow: a pair FILE, or "module:attr" giving a Pair or a law(context).'
+)
+@click.option("--baseline", help="Instead of a law, a second subject: the same engine with speculation off.")
+@click.option(
+    "--context", default="", help='Token ids that every draw continues, such as "0 1".  [default: none]'
+)
 @click.option("--tokens", default=4, show_default=True, help="Audit the joint law of this many tokens.")
 @click.option(
     "--method", type=click.Choice(["auto", "exact", "sampled"]), default="auto", show_default=True,
@@ -20,11 +24,17 @@ from rheocheck.core.files import parse_context
 )  # fmt: skip
 @click.option("--samples", type=int, help="Draws of each subject.  [default: as many as --tv needs]")
 @click.option("--alpha", default=1e-6, show_default=True, help="Probability of a false alarm.")
-@click.option("--tv", type=float, help="The bias worth finding.  [default: 0.02; with --samples, what these can find]")
-@click.option("--rtol", type=float, help="Tolerance of the law per token.  [default: 0 for a Pair, 1e-6 for a float law]")
+@click.option(
+    "--tv", type=float, help="The bias worth finding.  [default: 0.02; with --samples, what these can find]"
+)
+@click.option(
+    "--rtol",
+    type=float,
+    help="Tolerance of the law per token.  [default: 0 for a Pair, 1e-6 for a float law]",
+)
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
-    help="Call SUBJECT as a factory with this setting; --target and --baseline get those they have parameters for.",
+    help="Call SUBJECT as a factory with this setting; --target and --baseline get those they take.",
 )  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seeds every draw; the same seed repeats the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
@@ -37,8 +47,8 @@ def audit(
     """Say whether SUBJECT still emits the target's law.
 
     SUBJECT is "module:attr", a function (context, n_tokens) returning new token ids, or a file of recorded
-    samples (.npy, .jsonl). The verdict is statistical: "no bias found" down to a stated total variation, "biased"
-    with a witness, or "inconclusive". Exit code 0, 1, 3; 2 on bad input.
+    samples (.npy, .jsonl). The verdict is statistical: "no bias found" down to a stated total variation,
+    "biased" with a witness, or "inconclusive". Exit code 0, 1, 3; 2 on bad input.
     """
     if (target is None) == (baseline is None):
         raise click.UsageError(
@@ -46,7 +56,9 @@ def audit(
             f"{'neither' if target is None else 'both'}: name a law, or the engine with speculation off"
         )
     if method == "exact":
-        raise InputError("--method must be auto or sampled, got exact: exact audits are not available yet, try sampled")
+        raise InputError(
+            "--method must be auto or sampled, got exact: exact audits are not available yet, try sampled"
+        )
 
     from rheocheck.audit.sampled import audit as run_audit
     from rheocheck.audit.settings import parse_settings
@@ -57,7 +69,7 @@ def audit(
     words, values = parse_context(context), parse_settings(settings)
     verdict = run_audit(
         load_subject(subject, values, words),
-        target=None if target is None else load_target(target, values),
+        target=None if target is None else load_target(target, values, words),
         baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
         context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, seed=seed,
     )  # fmt: skip

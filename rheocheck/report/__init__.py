@@ -1,1 +1,0 @@
-"""Reports: verdicts as text."""

@@ -13,7 +13,10 @@ HEADLINES = {
 
 def audit_text(verdict: Verdict) -> str:
     """The verdict first, then what it rests on, one fact a line; no trailing newline."""
-    lines = [f"{HEADLINES[verdict.verdict]}{_bound(verdict)}", f"  {verdict.object}"]
+    lines = [
+        f"{HEADLINES[verdict.verdict]}{_bound(verdict)}",
+        f"  {verdict.object}, against the {verdict.reference}",
+    ]
     if verdict.p_value is not None:
         lines.append(
             f"  {verdict.samples} draws: p-value {verdict.p_value:.2g} (false alarms: {verdict.alpha:g}); "
@@ -21,11 +24,9 @@ def audit_text(verdict: Verdict) -> str:
             f"with confidence {verdict.confidence:.1%}"
         )
     if verdict.smallest_detectable_tv < 1:
-        lines.append(
-            f"  any bias from TV {verdict.smallest_detectable_tv:.4f} on would have been found with power 99.9%"
-        )
+        lines.append(f"  any bias from TV {verdict.smallest_detectable_tv:.4f} on is found with power 99.9%")
     if verdict.witness is not None:
-        lines.append(f"  witness: {_witness(verdict.witness)}")
+        lines.append(f"  witness: {_witness(verdict.witness, verdict.reference)}")
     lines += [f"  boundary token: {_boundary(token)}" for token in verdict.boundary_tokens]
     if verdict.seed is not None:
         lines.append(f"  seed: {verdict.seed}")
@@ -39,10 +40,10 @@ def _bound(verdict: Verdict) -> str:
     return f" down to TV {verdict.total_variation_upper:.4f}, confidence {verdict.confidence:.1%}"
 
 
-def _witness(witness: Witness) -> str:
+def _witness(witness: Witness, reference: str) -> str:
     return (
-        f"after {_show(witness.context)}, token {witness.token} was emitted with frequency {witness.emitted:.4f}, "
-        + ("the target never emits it" if witness.target == 0 else f"the target says {witness.target:.4f}")
+        f"after {_show(witness.context)}, token {witness.token}: emitted frequency {witness.emitted:.4f}, "
+        f"by the {reference} {witness.target:.4f}"
     )
 
 

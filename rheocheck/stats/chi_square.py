@@ -1,15 +1,16 @@
-"""Pearson's chi-square on counts: against a known law, or between two samples; at a sample size fixed beforehand.
+"""Pearson's chi-square on counts, against a known law or between two samples; sample size fixed beforehand.
 
-    counts N_i, n = sum N_i, law p_i;  statistic = sum (N_i - n p_i)^2 / (n p_i)  over cells pooled to n p_i >= 20
+    statistic = sum (N_i - n p_i)^2 / (n p_i), counts N_i, n = sum N_i, law p_i, cells pooled to n p_i >= 20
 
-Null: the n draws are independent and each has exactly the law (two samples: both have the same law). Alternative:
-anything else. A p-value below alpha happens to a correct sampler with probability about alpha. A pass does *not*
-say that the laws are equal: it says that a bias of `smallest_detectable_tv` would have been found with the stated
-power, and that TV is below `tv_upper_bound` with the stated confidence.
+Null: the n draws are independent and each has exactly the law (two samples: both have the same law).
+Alternative: anything else. A p-value below alpha happens to a correct sampler with probability about alpha.
+A pass does *not* say that the laws are equal: it says that a bias of `smallest_detectable_tv` would have
+been found with the stated power, and that TV is below `tv_upper_bound` with the stated confidence.
 
-The level is asymptotic: with cells pooled at 20, the false-alarm rate is within about 1.3 of the nominal 1e-6 even
-for laws with long tails; pooled at 5 or not at all it is off by factors of 2 to 10000. A bias of total variation t
-has noncentrality n * sum (P_i - p_i)^2 / p_i >= 4 n t^2 (Cauchy-Schwarz), which is what the power figures use.
+The level is asymptotic: with cells pooled at 20, the false-alarm rate is within about 1.3 of the nominal
+1e-6 even for laws with long tails; pooled at 5 or not at all it is off by factors of 2 to 10000. A bias of
+total variation t has noncentrality n * sum (P_i - p_i)^2 / p_i >= 4 n t^2 (Cauchy-Schwarz), which is what
+the power figures use.
 
     >>> chi_square([315, 108, 101, 32], [9 / 16, 3 / 16, 3 / 16, 1 / 16]).p_value   # Mendel's peas, 1866
     0.925...
@@ -53,12 +54,13 @@ class ChiSquare:
 def chi_square(counts: ArrayLike, law: ArrayLike, *, rtol: float = 0.0) -> ChiSquare:
     """Whether `counts` [k] can be n independent draws from `law` [k].
 
-    A hit on a cell of probability 0 decides at once (p_value 0); zero cells then leave the statistic. The other
-    cells are pooled (see `pool`) by their expectations alone, never by the counts.
+    A hit on a cell of probability 0 decides at once (p_value 0); zero cells then leave the statistic. The
+    other cells are pooled (see `pool`) by their expectations alone, never by the counts.
 
-    rtol > 0 widens the null to every law P with |P_i - p_i| <= rtol p_i. Each such P has noncentrality at most
-    n rtol^2, so the p-value is the tail of the noncentral chi-square at n rtol^2: conservative for all of them.
-    Raises ValueError on NaN, negative or fractional counts, wrong shapes, or a law that does not sum to 1.
+    rtol > 0 widens the null to every law P with |P_i - p_i| <= rtol p_i. Each such P has noncentrality at
+    most n rtol^2, so the p-value is the tail of the noncentral chi-square at n rtol^2: conservative for all
+    of them. Raises ValueError on NaN, negative or fractional counts, wrong shapes, or a law that does not
+    sum to 1.
     """
     observed, p = _counts("counts", counts), _law(law)
     _check_same_length("law", p, observed)
@@ -80,9 +82,10 @@ def chi_square(counts: ArrayLike, law: ArrayLike, *, rtol: float = 0.0) -> ChiSq
 def chi_square_two_sample(counts_a: ArrayLike, counts_b: ArrayLike) -> ChiSquare:
     """Whether two samples of counts [k] can come from one law, whatever that law is (homogeneity).
 
-    Cells are pooled by the counts of both samples together, so that the smaller sample expects at least 20 in
-    every pooled cell; given those totals the split between the samples is what is tested. `hidden_mass` is the
-    observed frequency of cells that share a pooled cell, an estimate. Raises ValueError as `chi_square` does.
+    Cells are pooled by the counts of both samples together, so that the smaller sample expects at least 20
+    in every pooled cell; given those totals the split between the samples is what is tested. `hidden_mass`
+    is the observed frequency of cells that share a pooled cell, an estimate. Raises ValueError as
+    `chi_square` does.
     """
     a, b = _counts("counts_a", counts_a), _counts("counts_b", counts_b)
     _check_same_length("counts_b", b, a)
@@ -94,9 +97,9 @@ def chi_square_two_sample(counts_a: ArrayLike, counts_b: ArrayLike) -> ChiSquare
     share = (a + b) / (n + m)
     cells = pool(min(n, m) * share)
     hidden = float(share[np.bincount(cells)[cells] > 1].sum())
-    share, a, b = (np.bincount(cells, weights=x) for x in (share, a, b))
-    statistic = float(((a / n - b / m) ** 2 / share).sum()) * n * m / (n + m)
-    return ChiSquare(statistic, len(share) - 1, _tail(statistic, len(share) - 1, 0.0), n + m, hidden)
+    pooled, a, b = (np.bincount(cells, weights=x).astype(np.float64) for x in (share, a, b))
+    statistic = float(((a / n - b / m) ** 2 / pooled).sum()) * n * m / (n + m)
+    return ChiSquare(statistic, len(pooled) - 1, _tail(statistic, len(pooled) - 1, 0.0), n + m, hidden)
 
 
 def smallest_detectable_tv(
@@ -104,8 +107,8 @@ def smallest_detectable_tv(
 ) -> float:
     """The total variation from which on `chi_square` at `samples` draws finds *any* bias with this power.
 
-    sqrt(ncp / 4n), ncp the noncentrality that reaches the power, plus what a bias can hide: the mass that may move
-    inside pooled cells, and the mass on zero cells that n draws miss with probability 1 - power.
+    sqrt(ncp / 4n), ncp the noncentrality that reaches the power, plus what a bias can hide: the mass that
+    may move inside pooled cells, and the mass on zero cells that n draws miss with probability 1 - power.
     1.0 means that nothing is certain to be found. Raises ValueError on input that `chi_square` refuses.
     """
     p = _law(law)
@@ -124,7 +127,7 @@ def smallest_detectable_tv(
 def smallest_detectable_tv_two_sample(
     counts_a: ArrayLike, counts_b: ArrayLike, alpha: float, *, power: float = 0.999
 ) -> float:
-    """The same for `chi_square_two_sample`: noncentrality at least 4 TV^2 nm / (n + m); hidden mass estimated."""
+    """The same for `chi_square_two_sample`: noncentrality >= 4 TV^2 nm / (n + m); hidden mass estimated."""
     _check_level("alpha", alpha)
     _check_level("power", power)
     result = chi_square_two_sample(counts_a, counts_b)
@@ -138,7 +141,7 @@ def smallest_detectable_tv_two_sample(
 def samples_needed(
     law: ArrayLike, tv: float, alpha: float, *, power: float = 0.999, rtol: float = 0.0
 ) -> int:
-    """A number of draws at which `smallest_detectable_tv` is at most `tv`; about ncp / (4 tv^2) for few cells."""
+    """A number of draws at which `smallest_detectable_tv` is at most `tv`; about ncp / (4 tv^2)."""
     _check_level("tv", tv)
 
     def enough(n: int) -> bool:
@@ -148,7 +151,9 @@ def samples_needed(
     while not enough(high):
         high *= 2
         if high > MAX_SAMPLES:
-            raise ValueError(f"tv must be within reach of 2^50 draws, got tv={tv!r} with rtol={rtol!r}: raise tv")
+            raise ValueError(
+                f"tv must be within reach of 2^50 draws, got tv={tv!r} with rtol={rtol!r}: raise tv"
+            )
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
@@ -164,9 +169,9 @@ def total_variation(a: ArrayLike, b: ArrayLike) -> float:
 def tv_upper_bound(counts: ArrayLike, law: ArrayLike, *, delta: float = 1e-3, rtol: float = 0.0) -> float:
     """Upper confidence bound 1 - delta on TV(true law of the counts, law), for a fixed number of draws.
 
-    TV(empirical, p) + sqrt(ln(1/delta) / 2n): A* = {i: P_i > p_i} is a fixed set, TV(P, p) = P(A*) - p(A*), so one
-    Hoeffding bound for one binomial mean suffices, with no union over the 2^k sets. rtol adds rtol / 2, the
-    farthest that a law within the tolerance lies from `law`. Assumes independent draws.
+    TV(empirical, p) + sqrt(ln(1/delta) / 2n): A* = {i: P_i > p_i} is a fixed set, TV(P, p) = P(A*) - p(A*),
+    so one Hoeffding bound for one binomial mean suffices, with no union over the 2^k sets. rtol adds half
+    of itself, the farthest that a law within the tolerance lies from `law`. Assumes independent draws.
     """
     observed, p = _counts("counts", counts), _law(law)
     _check_same_length("law", p, observed)
@@ -179,7 +184,10 @@ def tv_upper_bound(counts: ArrayLike, law: ArrayLike, *, delta: float = 1e-3, rt
 
 
 def tv_upper_bound_two_sample(counts_a: ArrayLike, counts_b: ArrayLike, *, delta: float = 1e-3) -> float:
-    """Upper confidence bound 1 - delta on the TV of two laws: TV of the frequencies + sqrt((1/n + 1/m) ln(1/delta) / 2)."""
+    """Upper confidence bound 1 - delta on the TV of the laws of two samples, by the same argument.
+
+    TV of the two empirical laws + sqrt((1/n + 1/m) ln(1/delta) / 2).
+    """
     a, b = _counts("counts_a", counts_a), _counts("counts_b", counts_b)
     _check_same_length("counts_b", b, a)
     _check_level("delta", delta)
@@ -193,9 +201,10 @@ def tv_upper_bound_two_sample(counts_a: ArrayLike, counts_b: ArrayLike, *, delta
 def pool(expected: ArrayLike, minimum: float = MIN_EXPECTED) -> Ints:
     """Which pooled cell each cell belongs to: labels [k] in 0..cells-1, from positive expectations [k] alone.
 
-    Cells of expectation >= `minimum` stay alone. The others, smallest first (ties by index), fill one pooled cell
-    after the other until it reaches `minimum`. A remainder joins the last one so filled; if there is none, the
-    smallest cell that stands alone; if there is none of these either, it is the only cell.
+    Cells of expectation >= `minimum` stay alone. The others, smallest first (ties by index), fill one
+    pooled cell after the other until it reaches `minimum`. A remainder joins the last one so filled; if
+    there is none, the smallest cell that stands alone; if there is none of these either, it is the only
+    cell.
     """
     e = np.asarray(expected, dtype=float)
     order = np.argsort(e, kind="stable")
@@ -217,7 +226,7 @@ def pool(expected: ArrayLike, minimum: float = MIN_EXPECTED) -> Ints:
 
 
 def _hidden_mass(p: Floats, cells: Ints) -> float:
-    """The largest TV that moving mass inside pooled cells can make: in each, all of it goes to the smallest cell.
+    """The largest TV that moving mass inside pooled cells can make: in each, all goes to the smallest cell.
 
     With M_g >= 0 emitted in a pool of law m_g, TV exceeds the TV of the pooled laws by the sum over pools of
     min(m_g, M_g) - sum_i min(p_i, P_i), at most m_g - min_i p_i; a cell that stands alone hides nothing.
@@ -232,7 +241,9 @@ def _tail(statistic: float, df: int, ncp: float) -> float:
         return 1.0
     p_value = float(ncx2.sf(statistic, df, ncp) if ncp > 0 else chi2.sf(statistic, df))
     if not 0 <= p_value <= 1:
-        raise ArithmeticError(f"a p-value must lie in [0, 1], got {p_value} at statistic={statistic}, df={df}, ncp={ncp}")
+        raise ArithmeticError(
+            f"a p-value must lie in [0, 1], got {p_value} at statistic={statistic}, df={df}, ncp={ncp}"
+        )
     return p_value
 
 
@@ -253,7 +264,9 @@ def _counts(name: str, values: ArrayLike) -> Floats:
     x = _vector(name, values)
     if not np.all(np.isfinite(x)) or np.any(x < 0) or np.any(x != np.floor(x)):
         bad = int(np.flatnonzero(~np.isfinite(x) | (x < 0) | (x != np.floor(x)))[0])
-        raise ValueError(f"{name} must be whole numbers >= 0, got {x[bad]} at {bad}: pass how often each cell was hit")
+        raise ValueError(
+            f"{name} must be whole numbers >= 0, got {x[bad]} at {bad}: pass how often each cell was hit"
+        )
     return x
 
 
@@ -261,9 +274,13 @@ def _law(values: ArrayLike) -> Floats:
     p = _vector("law", values)
     if not np.all(np.isfinite(p)) or np.any(p < 0):
         bad = int(np.flatnonzero(~np.isfinite(p) | (p < 0))[0])
-        raise ValueError(f"law must be probabilities >= 0, got {p[bad]} at {bad}: check the softmax that made it")
+        raise ValueError(
+            f"law must be probabilities >= 0, got {p[bad]} at {bad}: check the softmax that made it"
+        )
     if not abs(p.sum() - 1) <= SUM_TOLERANCE:
-        raise ValueError(f"law must sum to 1 within 1e-9, got {p.sum()!r}: divide it by its sum in float64")
+        raise ValueError(
+            f"law must sum to 1 within 1e-9, got {float(p.sum())!r}: divide it by its sum in float64"
+        )
     return p
 
 
@@ -271,7 +288,9 @@ def _vector(name: str, values: ArrayLike) -> Floats:
     try:
         x = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a list of numbers, got {values!r:.60}: pass one number per cell") from None
+        raise ValueError(
+            f"{name} must be a list of numbers, got {values!r:.60}: pass one number per cell"
+        ) from None
     if x.ndim != 1 or len(x) == 0:
         raise ValueError(f"{name} must be one row of at least one cell, got shape {x.shape}: flatten it")
     return x
@@ -279,7 +298,9 @@ def _vector(name: str, values: ArrayLike) -> Floats:
 
 def _check_same_length(name: str, x: Floats, counts: Floats) -> None:
     if len(x) != len(counts):
-        raise ValueError(f"{name} must have one entry per cell, got {len(x)} for {len(counts)} counts: align the cells")
+        raise ValueError(
+            f"{name} must have one entry per cell, got {len(x)} for {len(counts)} counts: align the cells"
+        )
 
 
 def _check_level(name: str, value: float) -> None:
