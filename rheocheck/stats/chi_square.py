@@ -119,9 +119,13 @@ def smallest_detectable_tv(
         return 1.0
     support = p[p > 0] / p.sum()
     cells = pool(samples * support)
+    df, hidden = int(cells.max()), _hidden_mass(support, cells)
     missed = 1 - (1 - power) ** (1 / samples) if len(support) < len(p) else 0.0
-    ncp = _noncentrality(int(cells.max()), alpha, power, samples * rtol**2)
-    return float(min(1.0, np.sqrt(ncp / (4 * samples)) + _hidden_mass(support, cells) + missed))
+    ncp = _noncentrality(df, alpha, power, samples * rtol**2)
+    tv = float(np.sqrt(ncp / (4 * samples)) + hidden + missed)
+    if tv > 1 - p.min() or (df == 0 and hidden > 0):  # beyond the largest TV there is: an empty promise
+        return 1.0
+    return tv
 
 
 def smallest_detectable_tv_two_sample(
@@ -141,8 +145,14 @@ def smallest_detectable_tv_two_sample(
 def samples_needed(
     law: ArrayLike, tv: float, alpha: float, *, power: float = 0.999, rtol: float = 0.0
 ) -> int:
-    """A number of draws at which `smallest_detectable_tv` is at most `tv`; about ncp / (4 tv^2)."""
+    """A number of draws at which `smallest_detectable_tv` is at most `tv`; about ncp / (4 tv^2).
+
+    Raises ValueError when no number of draws can tell this TV from the tolerance.
+    """
     _check_level("tv", tv)
+    _check_not_negative("rtol", rtol)
+    if tv <= rtol / 2:
+        raise ValueError(f"tv must be above half the tolerance, got tv={tv!r}, rtol={rtol!r}: raise tv")
 
     def enough(n: int) -> bool:
         return smallest_detectable_tv(law, n, alpha, power=power, rtol=rtol) <= tv
@@ -151,9 +161,7 @@ def samples_needed(
     while not enough(high):
         high *= 2
         if high > MAX_SAMPLES:
-            raise ValueError(
-                f"tv must be within reach of 2^50 draws, got tv={tv!r} with rtol={rtol!r}: raise tv"
-            )
+            raise ValueError(f"tv must be within reach of 2^50 draws, got {tv!r}: raise tv")
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
