@@ -35,6 +35,9 @@ class SamplingParameters:
     repetition_penalty: float = 1.0
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if type(value) not in (int, float):
+                raise InputError(f"{name} must be a number, got {value!r}: change or drop it")
         for name, holds, must in (
             ("temperature", 0 < self.temperature < np.inf, "a positive number"),
             ("top_k", type(self.top_k) is int and self.top_k >= 0, "an integer >= 0 (0: off)"),

@@ -1,0 +1,91 @@
+"""Small subjects, laws and factories, named by the tests as "tests.audit.subjects:..."."""
+
+import random
+
+import numpy as np
+
+from rheocheck.core.pair import Pair
+
+CHAIN = Pair(
+    3,
+    draft={(): ["1/3", "1/3", "1/3"]},
+    target={(): ["1/2", "1/4", "1/4"], (0,): ["1/5", "2/5", "2/5"], (1,): ["0", "1/2", "1/2"]},
+)
+
+
+def chain_pair():
+    return CHAIN
+
+
+def chain_law(context):
+    return [float(x) for x in CHAIN.p(tuple(context))]
+
+
+def walk(choose, context, n_tokens):
+    words = tuple(context)
+    for _ in range(n_tokens):
+        words += (choose(words),)
+    return list(words[len(context) :])
+
+
+def honest(context, n_tokens, seed):
+    rng = random.Random(seed)
+    return walk(lambda s: rng.choices(range(3), chain_law(s))[0], context, n_tokens)
+
+
+def unseeded(context, n_tokens):
+    return walk(lambda s: random.choices(range(3), chain_law(s))[0], context, n_tokens)
+
+
+def biased(context, n_tokens, seed):
+    """After token 0, token 1 gets 0.5 instead of 0.4; the first token is right."""
+    rng = random.Random(seed)
+    laws = {True: [0.2, 0.5, 0.3]}
+    return walk(lambda s: rng.choices(range(3), laws.get(s[-1:] == (0,), chain_law(s)))[0], context, n_tokens)
+
+
+def impossible(context, n_tokens, seed):
+    """Emits 0 after 1, which the target never does, once in 100."""
+    rng = random.Random(seed)
+    law = [0.01, 0.49, 0.5]
+    return walk(
+        lambda s: rng.choices(range(3), law if s[-1:] == (1,) else chain_law(s))[0], context, n_tokens
+    )
+
+
+class Batched:
+    """Draws many at once; calling it one by one is an error, so that a test sees which way was taken."""
+
+    def __call__(self, context, n_tokens):
+        raise AssertionError("sample() should have been used")
+
+    def sample(self, context, n_tokens, samples, seed):
+        rng = np.random.default_rng(seed)
+        return np.array(
+            [walk(lambda s: rng.choice(3, p=chain_law(s)), context, n_tokens) for _ in range(samples)]
+        )
+
+
+batched = Batched()
+
+
+def mixture(*, weight=0.0, name="x"):
+    """A factory: with probability `weight` the biased subject."""
+
+    def subject(context, n_tokens, seed):
+        chosen = biased if random.Random(seed + 1).random() < weight else honest
+        return chosen(context, n_tokens, seed)
+
+    return subject
+
+
+def law_factory(*, weight=0.0):
+    """A factory of a law; takes the same setting as `mixture`, and ignores how biased the subject is."""
+    return chain_law
+
+
+def broken_factory(*, weight=0.0):
+    raise RuntimeError("no such weights")
+
+
+not_callable = 7

@@ -1,0 +1,115 @@
+"""Loading subjects and targets by name, with and without settings."""
+
+import pytest
+
+from rheocheck.audit.settings import parse_settings
+from rheocheck.audit.subject import LiveSource, load_subject
+from rheocheck.audit.target import load_target
+from rheocheck.core.errors import InputError
+from rheocheck.core.files import pair_to_json
+from tests.audit import subjects
+
+HERE = "tests.audit.subjects"
+
+
+def test_settings_are_typed_by_their_look():
+    written = ("a=3", "b=0.7", "c=true", "d=False", "e=cpu", "f=1e-3", "g=")
+    assert parse_settings(written) == dict(a=3, b=0.7, c=True, d=False, e="cpu", f=1e-3, g="")
+
+
+@pytest.mark.parametrize(
+    "written, message",
+    [
+        (("a",), "--set must be KEY=VALUE with a Python name as KEY, got 'a'"),
+        (("a-b=1",), "got 'a-b=1'"),
+        (("=1",), "got '=1'"),
+        (("a=1", "a=2"), "--set must name a key once, got 'a' twice"),
+    ],
+)
+def test_bad_settings(written, message):
+    with pytest.raises(InputError, match=message):
+        parse_settings(written)
+
+
+def test_a_function_is_a_subject_and_a_factory_makes_one():
+    assert load_subject(f"{HERE}:honest", {}, ()) is subjects.honest
+    assert load_subject(f"{HERE}:mixture", {}, ())((), 2, seed=1)
+    assert load_subject(f"{HERE}:mixture", {"weight": 0.5}, ())((), 2, seed=1)
+
+
+def test_a_baseline_takes_only_the_settings_it_knows():
+    assert load_subject(f"{HERE}:mixture", {"weight": 0.5, "other": 1}, (), what="--baseline")
+    assert load_subject(f"{HERE}:honest", {"weight": 0.5}, (), what="--baseline") is subjects.honest
+
+
+@pytest.mark.parametrize(
+    "spec, values, message",
+    [
+        ("http://localhost/v1", {}, "got the endpoint http://localhost/v1: endpoints are not supported"),
+        ("honest", {}, 'SUBJECT must be "module:attr" or a .npy or .jsonl file, got \'honest\''),
+        (f"{HERE}:nothing", {}, "has no attribute 'nothing'"),
+        ("no_such_module:x", {}, "importing 'no_such_module' failed"),
+        (f"{HERE}:not_callable", {}, r"must be a function \(context, n_tokens\) -> ids, got int"),
+        (f"{HERE}:not_callable", {"a": 1}, "must be a function to take --set, got int"),
+        (f"{HERE}:mixture", {"wait": 1}, "must take every --set key, got 'wait': it takes weight, name"),
+        (f"{HERE}:broken_factory", {"weight": 1}, "it raised RuntimeError: no such weights"),
+    ],
+)  # fmt: skip
+def test_bad_subjects(spec, values, message):
+    with pytest.raises(InputError, match=message) as caught:
+        load_subject(spec, values, ())
+    assert "\n" not in str(caught.value)
+
+
+def test_a_target_is_a_pair_a_law_or_a_factory_of_either():
+    for name, exact in (("CHAIN", True), ("chain_pair", True), ("chain_law", False), ("law_factory", False)):
+        target = load_target(f"{HERE}:{name}", {"weight": 1, "unknown": 2})
+        assert (target.vocab_size, target.exact) == (3, exact)
+        assert target.row((0,), 0.0) == pytest.approx([0.2, 0.4, 0.4])
+
+
+def test_a_target_is_a_pair_file(tmp_path):
+    path = tmp_path / "pair.json"
+    path.write_text(pair_to_json(subjects.CHAIN))
+    assert load_target(str(path), {}).row((1,), 0.0) == pytest.approx([0, 0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    "spec, message",
+    [
+        ("missing.json", "must be readable"),
+        (f"{HERE}:not_callable", "must be a Pair or a law"),
+        (f"{HERE}:broken_factory", "it raised RuntimeError"),
+    ],
+)
+def test_bad_targets(spec, message):
+    with pytest.raises(InputError, match=message):
+        load_target(spec, {})
+
+
+def test_seeds_do_not_repeat_within_or_between_streams():
+    seeds = []
+
+    def subject(context, n_tokens, seed):
+        seeds.append(seed)
+        return [0]
+
+    for stream in (0, 1, 2):
+        LiveSource(subject, (), 1, 1, seed=7, stream=stream).draw(5000)
+    assert len(set(seeds)) == 15_000
+    assert min(seeds) >= 0
+    assert max(seeds) < 2**32
+
+
+def test_keyword_only_seeds_are_used_and_catch_all_keywords_are_not():
+    def keyword_only(context, n_tokens, *, seed):
+        return [seed % 2]
+
+    def catch_all(context, n_tokens, **options):
+        assert not options
+        return [0]
+
+    assert LiveSource(keyword_only, (), 1, 2, seed=1).seeded
+    source = LiveSource(catch_all, (), 1, 2, seed=1)
+    source.draw(1)
+    assert not source.seeded
