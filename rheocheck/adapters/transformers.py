@@ -69,9 +69,7 @@ class ModelLaw:
 class GenerateSubject:
     """`model.generate` as a subject; with a drafter, assisted generation."""
 
-    def __init__(
-        self, model: "LlamaForCausalLM", drafter: "LlamaForCausalLM | None", settings: dict[str, Any]
-    ) -> None:
+    def __init__(self, model: "LlamaForCausalLM", drafter: "LlamaForCausalLM | None", settings: dict[str, Any]) -> None:
         self._model, self._drafter, self._settings = model, drafter, settings
         self._config = lru_cache(maxsize=16)(self._new_config)
         if drafter is None:
@@ -191,8 +189,7 @@ def tiny_llama(vocab_size: int, seed: int) -> "LlamaForCausalLM":
         from transformers import LlamaConfig, LlamaForCausalLM
     except ImportError as error:
         raise MissingExtra(
-            f"this audit must have torch and transformers, {error.name} is missing: "
-            "pip install 'rheocheck[hf]'"
+            f"this audit must have torch and transformers, {error.name} is missing: pip install 'rheocheck[hf]'"
         ) from error
     config = LlamaConfig(
         vocab_size=vocab_size,
@@ -207,9 +204,7 @@ def tiny_llama(vocab_size: int, seed: int) -> "LlamaForCausalLM":
         pad_token_id=None,
         attn_implementation="eager",
     )
-    with torch.random.fork_rng(
-        devices=[]
-    ):  # building draws weights from the global generator, then thrown away
+    with torch.random.fork_rng(devices=[]):  # building draws weights from the global generator, then thrown away
         model = LlamaForCausalLM(config).eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

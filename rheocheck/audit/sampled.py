@@ -157,31 +157,24 @@ def _source(subject: Any, context: Context, tokens: int, size: int | None, seed:
         return RecordedSource(subject, tokens, size)
     if not callable(subject):
         raise InputError(
-            f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: "
-            "wrap it in one"
+            f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: wrap it in one"
         )
     return LiveSource(subject, context, tokens, size, seed, stream)
 
 
-def _draw(
-    sources: list[Source], n: int, seed: int, progress: bool | None
-) -> tuple[list[Ints], tuple[str, ...]]:
+def _draw(sources: list[Source], n: int, seed: int, progress: bool | None) -> tuple[list[Ints], tuple[str, ...]]:
     """n draws of every source, taken in turns; fewer, and a note that says so, after Ctrl-C."""
     from tqdm import tqdm
 
     for source in sources:
         if isinstance(source, RecordedSource) and source.batch < n:
-            raise InputError(
-                f"--samples must be at most the recorded {source.batch} draws, got {n}: lower it"
-            )
+            raise InputError(f"--samples must be at most the recorded {source.batch} draws, got {n}: lower it")
     if not all(source.seeded for source in sources):
         seed_globals(seed)
     drawn: list[list[Ints]] = [[] for _ in sources]
     done = [0] * len(sources)
     notes: tuple[str, ...] = ()
-    with tqdm(
-        total=n, unit="draw", desc="drawing", disable=None if progress is None else not progress
-    ) as bar:
+    with tqdm(total=n, unit="draw", desc="drawing", disable=None if progress is None else not progress) as bar:
         try:
             while min(done) < n:
                 i = done.index(min(done))  # whoever is behind
@@ -251,8 +244,7 @@ def _check_arguments(
     if (target is None) == (baseline is None):
         came = "neither" if target is None else "both"
         raise InputError(
-            f"exactly one of --target and --baseline must be given, got {came}: "
-            "name a law, or a second subject"
+            f"exactly one of --target and --baseline must be given, got {came}: name a law, or a second subject"
         )
     if not all(type(x) is int and x >= 0 for x in context):
         raise InputError(f'the context must be token ids >= 0, got {context}: try --context "0 1"')

@@ -72,13 +72,9 @@ def read_samples(path: str, context: Context) -> RecordedSamples:
     try:
         samples = _read_npy(path) if Path(path).suffix == ".npy" else _read_jsonl(path, context)
     except OSError as error:
-        raise InputError(
-            f"samples file {path!r} must be readable: {error.strerror or error}: check the path"
-        ) from None
+        raise InputError(f"samples file {path!r} must be readable: {error.strerror or error}: check the path") from None
     if not samples.rows:
-        raise InputError(
-            f"samples file {path!r} must hold at least one draw, got none: is the right file named?"
-        )
+        raise InputError(f"samples file {path!r} must hold at least one draw, got none: is the right file named?")
     return samples
 
 
@@ -86,16 +82,10 @@ def _read_npy(path: str) -> RecordedSamples:
     try:
         array = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise InputError(
-            f"{path} must be a whole .npy file, it could not be read ({error}): write it again"
-        ) from None
+        raise InputError(f"{path} must be a whole .npy file, it could not be read ({error}): write it again") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "iu":
-        came = (
-            f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        )
-        raise InputError(
-            f"{path} must hold integers of shape [draws, tokens], got {came}: save array.astype(int)"
-        )
+        came = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise InputError(f"{path} must hold integers of shape [draws, tokens], got {came}: save array.astype(int)")
     return RecordedSamples(path, list(array.astype(np.int64)), [f"row {i}" for i in range(len(array))])
 
 
@@ -125,9 +115,7 @@ def _decoded(lines: Any, path: str) -> Any:
     try:
         yield from lines
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} must be JSON lines in UTF-8, got {error.reason}: write it as UTF-8"
-        ) from None
+        raise InputError(f"{path} must be JSON lines in UTF-8, got {error.reason}: write it as UTF-8") from None
 
 
 def _record(line: str, where: str) -> tuple[Context, Ints]:
@@ -139,13 +127,9 @@ def _record(line: str, where: str) -> tuple[Context, Ints]:
             f"{where}: must be one JSON object, got {line.strip()[:60]!r} ({error}): is it cut off?"
         ) from None
     if not isinstance(data, dict) or "tokens" not in data:
-        raise InputError(
-            f'{where}: must be an object with the key "tokens", got {line.strip()[:60]!r}: add the key'
-        )
+        raise InputError(f'{where}: must be an object with the key "tokens", got {line.strip()[:60]!r}: add the key')
     ids = {"context": data.get("context", []), "tokens": data["tokens"]}
     for name, value in ids.items():
         if not isinstance(value, list) or not all(type(x) is int and 0 <= x < 2**62 for x in value):
-            raise InputError(
-                f"{where}: {name} must be a list of token ids, got {str(value)[:60]}: write integers >= 0"
-            )
+            raise InputError(f"{where}: {name} must be a list of token ids, got {str(value)[:60]}: write integers >= 0")
     return tuple(ids["context"]), np.array(ids["tokens"], dtype=np.int64)

@@ -16,9 +16,7 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, Value]:
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key.isidentifier():
-            raise InputError(
-                f"--set must be KEY=VALUE with a Python name as KEY, got {pair!r}: try --set top_k=3"
-            )
+            raise InputError(f"--set must be KEY=VALUE with a Python name as KEY, got {pair!r}: try --set top_k=3")
         if key in settings:
             raise InputError(f"--set must name a key once, got {key!r} twice: keep one of them")
         settings[key] = _value(text)
@@ -32,8 +30,7 @@ def call_factory(factory: Any, settings: Mapping[str, Value], name: str, *, only
     """
     if not callable(factory):
         raise InputError(
-            f"{name} must be a function to take --set, got {type(factory).__name__}: "
-            "name a factory, or drop --set"
+            f"{name} must be a function to take --set, got {type(factory).__name__}: name a factory, or drop --set"
         )
     known = keyword_names(factory)
     unknown = [] if known is None else [key for key in settings if key not in known]

@@ -51,9 +51,7 @@ def load_subject(
             raise InputError(f"--set must go with a factory, got the samples file {spec!r}: drop --set")
         return read_samples(spec, context)
     if not is_import_string(spec):
-        raise InputError(
-            f'{what} must be "module:attr" or a .npy or .jsonl file, got {spec!r}: check the spelling'
-        )
+        raise InputError(f'{what} must be "module:attr" or a .npy or .jsonl file, got {spec!r}: check the spelling')
     value = load_attribute(spec, what)
     factory = callable(value) and not takes(value, 2) and takes(value, 0)
     if factory or (settings and what == "SUBJECT"):
@@ -97,9 +95,7 @@ class LiveSource:
         drawn = self._call(call, self._sample, self.context, self.tokens, count, next(self._seeds))
         rows = _as_ids(drawn, call)
         if rows.shape != (count, self.tokens):
-            raise InputError(
-                f"{call} must return shape {(count, self.tokens)}, got {rows.shape}: one row per draw"
-            )
+            raise InputError(f"{call} must return shape {(count, self.tokens)}, got {rows.shape}: one row per draw")
         return self._in_vocabulary(rows, call)
 
     def _one(self) -> Ints:
@@ -117,9 +113,7 @@ class LiveSource:
         if ids.min() < 0 or (self.vocab_size is not None and ids.max() >= self.vocab_size):
             bad = int(ids.min() if ids.min() < 0 else ids.max())
             top = "" if self.vocab_size is None else f"..{self.vocab_size - 1}"
-            raise InputError(
-                f"{call} must return token ids in 0{top}, got {bad}: do both use one vocabulary?"
-            )
+            raise InputError(f"{call} must return token ids in 0{top}, got {bad}: do both use one vocabulary?")
         return ids
 
     @staticmethod
@@ -130,8 +124,7 @@ class LiveSource:
             raise
         except Exception as error:  # whatever the subject raises becomes one clear line
             raise InputError(
-                f"{call} must return token ids, it raised {type(error).__name__}: {error}: "
-                "run this call by itself"
+                f"{call} must return token ids, it raised {type(error).__name__}: {error}: run this call by itself"
             ) from error
 
 
@@ -172,9 +165,7 @@ def _as_ids(value: Any, call: str) -> Ints:
             f"{call} must return token ids, got {type(value).__name__} ({error}): convert to a list"
         ) from error
     if ids.dtype.kind not in "iu" and ids.size:
-        raise InputError(
-            f"{call} must return integer token ids, got {value!r:.80} ({ids.dtype}): convert to int"
-        )
+        raise InputError(f"{call} must return integer token ids, got {value!r:.80} ({ids.dtype}): convert to int")
     return ids.astype(np.int64)
 
 

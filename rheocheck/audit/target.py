@@ -45,13 +45,9 @@ class Target:
         """The law [V] after `context`, checked; a sum within the tolerance of 1 is brought to 1."""
         row = _called(f"target({context})", lambda: np.asarray(self.law(context), dtype=float))
         if row.shape != (self.vocab_size,):
-            raise InputError(
-                f"target({context}) must have shape ({self.vocab_size},), got {row.shape}: one per token"
-            )
+            raise InputError(f"target({context}) must have shape ({self.vocab_size},), got {row.shape}: one per token")
         if not np.all(np.isfinite(row)) or row.min() < 0:
-            raise InputError(
-                f"target({context}) must be probabilities >= 0, got {row.tolist()[:8]}: check the logits"
-            )
+            raise InputError(f"target({context}) must be probabilities >= 0, got {row.tolist()[:8]}: check the logits")
         if not abs(row.sum() - 1) <= max(1e-9, rtol):
             raise InputError(
                 f"target({context}) must sum to 1, got {float(row.sum())!r}: divide by the sum, "
@@ -61,9 +57,7 @@ class Target:
 
     def near_cutoff(self, context: Context) -> frozenset[int]:
         """The boundary tokens after `context`."""
-        tokens = _called(
-            f"target.boundary({context})", lambda: frozenset(int(x) for x in self.boundary(context))
-        )
+        tokens = _called(f"target.boundary({context})", lambda: frozenset(int(x) for x in self.boundary(context)))
         if not all(0 <= x < self.vocab_size for x in tokens):
             raise InputError(
                 f"target.boundary({context}) must be tokens 0..{self.vocab_size - 1}, got {sorted(tokens)}: "
@@ -102,9 +96,7 @@ def as_target(value: Any, context: Context = ()) -> Target:
         )
     size = _called(f"target({context})", lambda: len(np.asarray(value(context))))
     if size < 1:
-        raise InputError(
-            f"target({context}) must be probabilities, got none: one per token of the vocabulary"
-        )
+        raise InputError(f"target({context}) must be probabilities, got none: one per token of the vocabulary")
     return Target(value, size, getattr(value, "boundary", _no_boundary), exact=False)
 
 

@@ -10,13 +10,9 @@ from rheocheck.core.files import parse_context
 
 @click.command()
 @click.argument("subject")
-@click.option(
-    "--target", help='The law to follow: a pair FILE, or "module:attr" giving a Pair or a law(context).'
-)
+@click.option("--target", help='The law to follow: a pair FILE, or "module:attr" giving a Pair or a law(context).')
 @click.option("--baseline", help="Instead of a law, a second subject: the same engine with speculation off.")
-@click.option(
-    "--context", default="", help='Token ids that every draw continues, such as "0 1".  [default: none]'
-)
+@click.option("--context", default="", help='Token ids that every draw continues, such as "0 1".  [default: none]')
 @click.option("--tokens", default=4, show_default=True, help="Audit the joint law of this many tokens.")
 @click.option(
     "--method", type=click.Choice(["auto", "exact", "sampled"]), default="auto", show_default=True,
@@ -24,9 +20,7 @@ from rheocheck.core.files import parse_context
 )  # fmt: skip
 @click.option("--samples", type=int, help="Draws of each subject.  [default: as many as --tv needs]")
 @click.option("--alpha", default=1e-6, show_default=True, help="Probability of a false alarm.")
-@click.option(
-    "--tv", type=float, help="The bias worth finding.  [default: 0.02; with --samples, what these can find]"
-)
+@click.option("--tv", type=float, help="The bias worth finding.  [default: 0.02; with --samples, what these can find]")
 @click.option(
     "--rtol",
     type=float,
@@ -56,9 +50,7 @@ def audit(
             f"{'neither' if target is None else 'both'}: name a law, or the engine with speculation off"
         )
     if method == "exact":
-        raise InputError(
-            "--method must be auto or sampled, got exact: exact audits are not available yet, try sampled"
-        )
+        raise InputError("--method must be auto or sampled, got exact: exact audits are not available yet, try sampled")
 
     from rheocheck.audit.sampled import audit as run_audit
     from rheocheck.audit.settings import parse_settings

@@ -18,11 +18,9 @@ def audit_text(verdict: Verdict) -> str:
         f"  {verdict.object}, against the {verdict.reference}",
     ]
     if verdict.p_value is not None:
-        lines.append(
-            f"  {verdict.samples} draws: p-value {verdict.p_value:.2g} (false alarms: {verdict.alpha:g}); "
-            f"estimated TV {verdict.total_variation:.4f}, below {verdict.total_variation_upper:.4f} "
-            f"with confidence {verdict.confidence:.1%}"
-        )
+        upper = f"{verdict.total_variation_upper:.4f} with confidence {verdict.confidence:.1%}"
+        lines.append(f"  {verdict.samples} draws: p-value {verdict.p_value:.2g} (false alarms: {verdict.alpha:g})")
+        lines.append(f"  estimated TV {verdict.total_variation:.4f}, below {upper}")
     if verdict.smallest_detectable_tv < 1:
         lines.append(f"  any bias from TV {verdict.smallest_detectable_tv:.4f} on is found with power 99.9%")
     if verdict.witness is not None:

@@ -142,9 +142,7 @@ def smallest_detectable_tv_two_sample(
     return float(min(1.0, np.sqrt(ncp * (n + m) / (4 * n * m)) + result.hidden_mass))
 
 
-def samples_needed(
-    law: ArrayLike, tv: float, alpha: float, *, power: float = 0.999, rtol: float = 0.0
-) -> int:
+def samples_needed(law: ArrayLike, tv: float, alpha: float, *, power: float = 0.999, rtol: float = 0.0) -> int:
     """A number of draws at which `smallest_detectable_tv` is at most `tv`; about ncp / (4 tv^2).
 
     Raises ValueError when no number of draws can tell this TV from the tolerance.
@@ -272,9 +270,7 @@ def _counts(name: str, values: ArrayLike) -> Floats:
     x = _vector(name, values)
     if not np.all(np.isfinite(x)) or np.any(x < 0) or np.any(x != np.floor(x)):
         bad = int(np.flatnonzero(~np.isfinite(x) | (x < 0) | (x != np.floor(x)))[0])
-        raise ValueError(
-            f"{name} must be whole numbers >= 0, got {x[bad]} at {bad}: pass how often each cell was hit"
-        )
+        raise ValueError(f"{name} must be whole numbers >= 0, got {x[bad]} at {bad}: pass how often each cell was hit")
     return x
 
 
@@ -282,13 +278,9 @@ def _law(values: ArrayLike) -> Floats:
     p = _vector("law", values)
     if not np.all(np.isfinite(p)) or np.any(p < 0):
         bad = int(np.flatnonzero(~np.isfinite(p) | (p < 0))[0])
-        raise ValueError(
-            f"law must be probabilities >= 0, got {p[bad]} at {bad}: check the softmax that made it"
-        )
+        raise ValueError(f"law must be probabilities >= 0, got {p[bad]} at {bad}: check the softmax that made it")
     if not abs(p.sum() - 1) <= SUM_TOLERANCE:
-        raise ValueError(
-            f"law must sum to 1 within 1e-9, got {float(p.sum())!r}: divide it by its sum in float64"
-        )
+        raise ValueError(f"law must sum to 1 within 1e-9, got {float(p.sum())!r}: divide it by its sum in float64")
     return p
 
 
@@ -296,9 +288,7 @@ def _vector(name: str, values: ArrayLike) -> Floats:
     try:
         x = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must be a list of numbers, got {values!r:.60}: pass one number per cell"
-        ) from None
+        raise ValueError(f"{name} must be a list of numbers, got {values!r:.60}: pass one number per cell") from None
     if x.ndim != 1 or len(x) == 0:
         raise ValueError(f"{name} must be one row of at least one cell, got shape {x.shape}: flatten it")
     return x
@@ -306,9 +296,7 @@ def _vector(name: str, values: ArrayLike) -> Floats:
 
 def _check_same_length(name: str, x: Floats, counts: Floats) -> None:
     if len(x) != len(counts):
-        raise ValueError(
-            f"{name} must have one entry per cell, got {len(x)} for {len(counts)} counts: align the cells"
-        )
+        raise ValueError(f"{name} must have one entry per cell, got {len(x)} for {len(counts)} counts: align the cells")
 
 
 def _check_level(name: str, value: float) -> None:

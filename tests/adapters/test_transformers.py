@@ -135,10 +135,7 @@ def joint(draft_weight):
     law = []
     for word in itertools.product(range(4), repeat=3):
         weights = [draft_weight, draft_weight, 0.0]
-        steps = [
-            (1 - w) * target(word[:i])[word[i]] + w * drafter(word[:i])[word[i]]
-            for i, w in enumerate(weights)
-        ]
+        steps = [(1 - w) * target(word[:i])[word[i]] + w * drafter(word[:i])[word[i]] for i, w in enumerate(weights)]
         law.append(np.prod(steps))
     return np.array(law)
 
@@ -195,9 +192,7 @@ def test_only_the_messages_about_the_inner_call_are_hidden():
             (),
             None,
         )
-        shown = logging.LogRecord(
-            logger.name, logging.WARNING, "f", 1, "The attention mask is not set", (), None
-        )
+        shown = logging.LogRecord(logger.name, logging.WARNING, "f", 1, "The attention mask is not set", (), None)
         assert (bool(logger.filter(hidden)), bool(logger.filter(shown))) == (False, True)
     assert logger.filters == filters
 

@@ -48,9 +48,7 @@ def impossible(context, n_tokens, seed):
     """Emits 0 after 1, which the target never does, once in 100."""
     rng = random.Random(seed)
     law = [0.01, 0.49, 0.5]
-    return walk(
-        lambda s: rng.choices(range(3), law if s[-1:] == (1,) else chain_law(s))[0], context, n_tokens
-    )
+    return walk(lambda s: rng.choices(range(3), law if s[-1:] == (1,) else chain_law(s))[0], context, n_tokens)
 
 
 class Batched:
@@ -61,9 +59,7 @@ class Batched:
 
     def sample(self, context, n_tokens, samples, seed):
         rng = np.random.default_rng(seed)
-        return np.array(
-            [walk(lambda s: rng.choice(3, p=chain_law(s)), context, n_tokens) for _ in range(samples)]
-        )
+        return np.array([walk(lambda s: rng.choice(3, p=chain_law(s)), context, n_tokens) for _ in range(samples)])
 
 
 batched = Batched()

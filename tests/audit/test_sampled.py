@@ -53,9 +53,7 @@ def test_an_impossible_token_is_proof():
 
 @pytest.mark.distribution
 def test_a_context_is_continued():
-    verdict = audit(
-        subjects.biased, target=subjects.CHAIN, context=(2, 0), tokens=1, samples=4000, alpha=ALPHA
-    )
+    verdict = audit(subjects.biased, target=subjects.CHAIN, context=(2, 0), tokens=1, samples=4000, alpha=ALPHA)
     assert (verdict.verdict, verdict.witness.context) == ("biased", (2, 0))
     assert verdict.object == 'first token after context "2 0"'
 
@@ -166,9 +164,7 @@ def walk_three(rng, after_zero, context, n_tokens):
 
 @pytest.mark.parametrize("law", [[1.0, 0.0, 0.0], [0.75, 0.25, 0.0]], ids=["law drops it", "law keeps it"])
 def test_a_boundary_token_is_no_proof_of_bias(law):
-    verdict = audit(
-        keeps_the_boundary_token, target=LawWithBoundary(law), tokens=3, samples=2000, alpha=ALPHA, seed=2
-    )
+    verdict = audit(keeps_the_boundary_token, target=LawWithBoundary(law), tokens=3, samples=2000, alpha=ALPHA, seed=2)
     assert verdict.verdict == "no_bias_found"
     first = verdict.boundary_tokens[0]
     assert (first.context, first.token, first.target) == ((0,), 1, law[1])

@@ -52,9 +52,7 @@ def test_other_contexts_are_left_out(tmp_path):
     assert [row.tolist() for row in read_samples(path, ()).rows][-1] == [1, 2, 2]
     assert len(read_samples(path, ()).rows) == 3
     assert len(read_samples(path, (0,)).rows) == 3
-    with pytest.raises(
-        InputError, match=r'after the audited context "1", it has these contexts: "0" \(3\), "" \(3\)'
-    ):
+    with pytest.raises(InputError, match=r'after the audited context "1", it has these contexts: "0" \(3\), "" \(3\)'):
         read_samples(path, (1,))
 
 

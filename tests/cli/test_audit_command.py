@@ -5,6 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from rheocheck.cli import main
 from rheocheck.cli.audit import audit
 from rheocheck.core.errors import InputError
 from rheocheck.core.files import pair_to_json
@@ -34,9 +35,7 @@ def test_no_bias_found_exits_with_0(pair_file):
 
 
 def test_biased_exits_with_1_and_json_is_all_of_stdout(pair_file):
-    result = run(
-        f"{HERE}:impossible", "--target", pair_file, "--tokens", 2, "--samples", 2000, "--json", "--seed", 1
-    )
+    result = run(f"{HERE}:impossible", "--target", pair_file, "--tokens", 2, "--samples", 2000, "--json", "--seed", 1)
     data = json.loads(result.stdout)
     assert (result.exit_code, data["verdict"], data["p_value"]) == (1, "biased", 0.0)
     assert data["witness"]["context"] == [1]
@@ -66,9 +65,7 @@ def test_context_and_settings_reach_both_sides():
 
 
 def test_a_baseline_instead_of_a_target():
-    result = run(
-        f"{HERE}:honest", "--baseline", f"{HERE}:batched", "--tokens", 1, "--tv", 0.2, "--alpha", 0.001
-    )
+    result = run(f"{HERE}:honest", "--baseline", f"{HERE}:batched", "--tokens", 1, "--tv", 0.2, "--alpha", 0.001)
     assert result.exit_code == 0
     assert "against the baseline" in result.stdout
 
@@ -109,6 +106,24 @@ def test_input_errors_are_one_line(arguments, message):
     assert isinstance(result.exception, InputError)
     assert message in str(result.exception)
     assert "\n" not in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    "arguments, code",
+    [
+        (["draws.npy", "--target", f"{HERE}:CHAIN"], 2),
+        ([f"{HERE}:honest"], 2),
+        ([f"{HERE}:impossible", "--target", f"{HERE}:CHAIN", "--samples", "2000"], 1),
+        ([f"{HERE}:honest", "--target", f"{HERE}:CHAIN", "--samples", "10"], 3),
+        ([f"{HERE}:honest", "--target", f"{HERE}:CHAIN", "--tokens", "1", "--samples", "2000"], 0),
+    ],
+)
+def test_the_installed_command_exits_with_the_verdict(arguments, code, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["audit", *arguments])
+    out, err = capsys.readouterr()
+    assert caught.value.code == code
+    assert (len(err.splitlines()), bool(out)) == ((1, False) if code == 2 else (0, True))
 
 
 def test_help_names_every_option():

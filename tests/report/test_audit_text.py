@@ -17,8 +17,8 @@ def test_no_bias_found_carries_its_bound():
     assert audit_text(verdict("no_bias_found")).splitlines() == [
         "NO BIAS FOUND down to TV 0.0453, confidence 99.9%",
         '  joint prefix of 3 tokens after context "0 1", against the target',
-        "  2000 draws: p-value 0.25 (false alarms: 0.001); "
-        "estimated TV 0.0120, below 0.0453 with confidence 99.9%",
+        "  2000 draws: p-value 0.25 (false alarms: 0.001)",
+        "  estimated TV 0.0120, below 0.0453 with confidence 99.9%",
         "  any bias from TV 0.1000 on is found with power 99.9%",
         "  seed: 7",
     ]

@@ -202,9 +202,7 @@ def test_samples_needed_by_hand():
 
 
 def test_a_tv_below_the_tolerance_is_out_of_reach():
-    with pytest.raises(
-        ValueError, match="tv must be above half the tolerance, got tv=0.001, rtol=0.05: raise tv"
-    ):
+    with pytest.raises(ValueError, match="tv must be above half the tolerance, got tv=0.001, rtol=0.05: raise tv"):
         samples_needed([0.5, 0.5], 0.001, 1e-6, rtol=0.05)
     with pytest.raises(ValueError, match="tv must be within reach of 2\\^50 draws, got 1e-09: raise tv"):
         samples_needed([0.5, 0.5], 1e-9, 1e-6)
