@@ -4,6 +4,9 @@ First the exact law of fifteen decoders on a toy pair, then an audit of a real t
 generation as it is installed, and the same with a setting that it declares lossy.
 """
 
+import json
+from collections.abc import Iterator
+
 import click
 from rich.console import Console
 
@@ -30,33 +33,39 @@ BUILDERS = (
     ("naive", naive, 1),
 )
 TOKENS, ALPHA, SAMPLES = 3, 1e-3, 2000
+LESSON = """`naive` ranks its probe by what it drew, so the probe survives the cut more often when it drew a likely
+token: its claim is false, and a verifier that trusts the claim emits another model. `rheo` ranks it blindly.
+"""
+
+Arm = tuple[str, Verdict, str]  # (title, what was found, what was expected)
 
 
 @click.command(short_help="Show the main job on real input: an exact table, then an audit.")
-def demo() -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def demo(as_json: bool) -> int:
     """Show the main job on real input: an exact table on a toy pair, then an audit of transformers.
 
     Exit 0 when every cell of the table and both arms of the audit are as expected, 1 otherwise.
     """
-    console = Console(width=100, highlight=False)
+    console = Console(width=100, highlight=False, soft_wrap=True, quiet=as_json)
     rows = exact_rows()
     shape = load_attribute(SHAPE, "shape")
     sizes = f"K={shape.branching} D={shape.depth} N={shape.nodes}"
-    console.print(demo_table(rows, f"The exact law of 15 decoders on {PAIR} ({sizes})"))
-    as_expected = all(found.verdict == expected for *_, found, expected in rows)
-    console.print(
-        "`naive` ranks its probe by what it drew, so the probe survives the cut more often when it drew a likely\n"
-        "token: its claim is false, and a verifier that trusts the claim emits another model. `rheo` ranks it blindly.\n"
-    )
+    console.print(demo_table(rows, f"The exact law of {len(rows)} decoders on {PAIR} ({sizes})"))
+    console.print(LESSON)
+    arms: list[Arm] = []
     try:
-        arms = audited_arms()
+        for arm in audited_arms():
+            arms.append(arm)
+            console.print(f"{arm[0]}\n{audit_text(arm[1])}\n", markup=False)
     except MissingExtra:
         console.print("To audit a real decoder next: python -m pip install 'rheocheck[hf]', then this command again.")
-        return 0 if as_expected else 1
-    for title, verdict, expected in arms:
-        console.print(f"{title}\n{audit_text(verdict)}\n", markup=False)
-        as_expected = as_expected and verdict.verdict == expected
+    as_expected = all(found.verdict == expected for *_, found, expected in [*rows, *arms])
     console.print("Everything as expected." if as_expected else "NOT as expected: see above.")
+    if as_json:
+        table = [{"builder": b, "verifier": v, "expected": e, **found.to_json()} for b, v, found, e in rows]
+        audits = [{"title": title, "expected": e, **found.to_dict()} for title, found, e in arms]
+        click.echo(json.dumps({"as_expected": as_expected, "pair": PAIR, "table": table, "audits": audits}, indent=1))
     return 0 if as_expected else 1
 
 
@@ -72,14 +81,11 @@ def exact_rows() -> list[Row]:
     return rows
 
 
-def audited_arms() -> list[tuple[str, Verdict, str]]:
-    """(title, verdict, expected verdict) of transformers' assisted generation: as it is, and with a lossy setting."""
+def audited_arms() -> Iterator[Arm]:
+    """Transformers' assisted generation, audited as it is and with a setting that it declares lossy."""
     honest, lossy, law = load_attribute(ADAPTER, "adapter")()
-    titles = (
+    for title, subject, expected in (
         ("transformers assisted generation, default settings:", honest, "no_bias_found"),
         ("the same with assistant_ensemble_weight=0.9, which transformers declares lossy:", lossy, "biased"),
-    )
-    return [
-        (title, audit(subject, target=law, tokens=TOKENS, samples=SAMPLES, alpha=ALPHA), expected)
-        for title, subject, expected in titles
-    ]
+    ):
+        yield title, audit(subject, target=law, tokens=TOKENS, samples=SAMPLES, alpha=ALPHA), expected
