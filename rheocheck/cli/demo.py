@@ -47,7 +47,7 @@ def demo(as_json: bool) -> int:
 
     Exit 0 when every cell of the table and both arms of the audit are as expected, 1 otherwise.
     """
-    console = Console(width=100, highlight=False, soft_wrap=True, quiet=as_json)
+    console = Console(width=120, highlight=False, markup=False, soft_wrap=True, quiet=as_json)
     rows = exact_rows()
     shape = load_attribute(SHAPE, "shape")
     sizes = f"K={shape.branching} D={shape.depth} N={shape.nodes}"
@@ -57,7 +57,7 @@ def demo(as_json: bool) -> int:
     try:
         for arm in audited_arms():
             arms.append(arm)
-            console.print(f"{arm[0]}\n{audit_text(arm[1])}\n", markup=False)
+            console.print(f"{arm[0]}\n{audit_text(arm[1])}\n")
     except MissingExtra:
         console.print("To audit a real decoder next: python -m pip install 'rheocheck[hf]', then this command again.")
     as_expected = all(found.verdict == expected for *_, found, expected in [*rows, *arms])
