@@ -19,16 +19,22 @@ the power figures use.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2
 
-MIN_EXPECTED = 20.0  # every pooled cell is expected at least this often
-SUM_TOLERANCE = 1e-9
-MAX_SAMPLES = 2**50
+from rheocheck.stats.inputs import (
+    Floats,
+    Ints,
+    as_counts,
+    as_law,
+    check_level,
+    check_not_negative,
+    check_same_length,
+)
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+MIN_EXPECTED = 20.0  # every pooled cell is expected at least this often
+MAX_SAMPLES = 2**50
 
 
 @dataclass(frozen=True)
@@ -62,9 +68,9 @@ def chi_square(counts: ArrayLike, law: ArrayLike, *, rtol: float = 0.0) -> ChiSq
     of them. Raises ValueError on NaN, negative or fractional counts, wrong shapes, or a law that does not
     sum to 1.
     """
-    observed, p = _counts("counts", counts), _law(law)
-    _check_same_length("law", p, observed)
-    _check_not_negative("rtol", rtol)
+    observed, p = as_counts("counts", counts), as_law(law)
+    check_same_length("law", p, observed)
+    check_not_negative("rtol", rtol)
     zero = tuple(int(i) for i in np.flatnonzero((p == 0) & (observed > 0)))
     support = p > 0
     kept, p = observed[support], p[support] / p[support].sum()
@@ -87,8 +93,8 @@ def chi_square_two_sample(counts_a: ArrayLike, counts_b: ArrayLike) -> ChiSquare
     is the observed frequency of cells that share a pooled cell, an estimate. Raises ValueError as
     `chi_square` does.
     """
-    a, b = _counts("counts_a", counts_a), _counts("counts_b", counts_b)
-    _check_same_length("counts_b", b, a)
+    a, b = as_counts("counts_a", counts_a), as_counts("counts_b", counts_b)
+    check_same_length("counts_b", b, a)
     n, m = int(a.sum()), int(b.sum())
     if min(n, m) == 0:
         return ChiSquare(0.0, 0, 1.0, n + m, 1.0)
@@ -111,10 +117,10 @@ def smallest_detectable_tv(
     may move inside pooled cells, and the mass on zero cells that n draws miss with probability 1 - power.
     1.0 means that nothing is certain to be found. Raises ValueError on input that `chi_square` refuses.
     """
-    p = _law(law)
-    _check_level("alpha", alpha)
-    _check_level("power", power)
-    _check_not_negative("rtol", rtol)
+    p = as_law(law)
+    check_level("alpha", alpha)
+    check_level("power", power)
+    check_not_negative("rtol", rtol)
     if samples < 1:
         return 1.0
     support = p[p > 0] / p.sum()
@@ -132,8 +138,8 @@ def smallest_detectable_tv_two_sample(
     counts_a: ArrayLike, counts_b: ArrayLike, alpha: float, *, power: float = 0.999
 ) -> float:
     """The same for `chi_square_two_sample`: noncentrality >= 4 TV^2 nm / (n + m); hidden mass estimated."""
-    _check_level("alpha", alpha)
-    _check_level("power", power)
+    check_level("alpha", alpha)
+    check_level("power", power)
     result = chi_square_two_sample(counts_a, counts_b)
     n, m = (int(np.asarray(x).sum()) for x in (counts_a, counts_b))
     if result.df == 0:
@@ -147,8 +153,8 @@ def samples_needed(law: ArrayLike, tv: float, alpha: float, *, power: float = 0.
 
     Raises ValueError when no number of draws can tell this TV from the tolerance.
     """
-    _check_level("tv", tv)
-    _check_not_negative("rtol", rtol)
+    check_level("tv", tv)
+    check_not_negative("rtol", rtol)
     if tv <= rtol / 2:
         raise ValueError(f"tv must be above half the tolerance, got tv={tv!r}, rtol={rtol!r}: raise tv")
 
@@ -179,10 +185,10 @@ def tv_upper_bound(counts: ArrayLike, law: ArrayLike, *, delta: float = 1e-3, rt
     so one Hoeffding bound for one binomial mean suffices, with no union over the 2^k sets. rtol adds half
     of itself, the farthest that a law within the tolerance lies from `law`. Assumes independent draws.
     """
-    observed, p = _counts("counts", counts), _law(law)
-    _check_same_length("law", p, observed)
-    _check_level("delta", delta)
-    _check_not_negative("rtol", rtol)
+    observed, p = as_counts("counts", counts), as_law(law)
+    check_same_length("law", p, observed)
+    check_level("delta", delta)
+    check_not_negative("rtol", rtol)
     n = observed.sum()
     if n == 0:
         return 1.0
@@ -194,9 +200,9 @@ def tv_upper_bound_two_sample(counts_a: ArrayLike, counts_b: ArrayLike, *, delta
 
     TV of the two empirical laws + sqrt((1/n + 1/m) ln(1/delta) / 2).
     """
-    a, b = _counts("counts_a", counts_a), _counts("counts_b", counts_b)
-    _check_same_length("counts_b", b, a)
-    _check_level("delta", delta)
+    a, b = as_counts("counts_a", counts_a), as_counts("counts_b", counts_b)
+    check_same_length("counts_b", b, a)
+    check_level("delta", delta)
     n, m = a.sum(), b.sum()
     if min(n, m) == 0:
         return 1.0
@@ -264,46 +270,3 @@ def _noncentrality(df: int, alpha: float, power: float, null_ncp: float) -> floa
     if chi2.sf(cut, df) >= power:
         return 0.0
     return float(brentq(lambda ncp: ncx2.sf(cut, df, ncp) - power, 1e-12, high, xtol=1e-9, rtol=1e-12))
-
-
-def _counts(name: str, values: ArrayLike) -> Floats:
-    x = _vector(name, values)
-    if not np.all(np.isfinite(x)) or np.any(x < 0) or np.any(x != np.floor(x)):
-        bad = int(np.flatnonzero(~np.isfinite(x) | (x < 0) | (x != np.floor(x)))[0])
-        raise ValueError(f"{name} must be whole numbers >= 0, got {x[bad]} at {bad}: pass how often each cell was hit")
-    return x
-
-
-def _law(values: ArrayLike) -> Floats:
-    p = _vector("law", values)
-    if not np.all(np.isfinite(p)) or np.any(p < 0):
-        bad = int(np.flatnonzero(~np.isfinite(p) | (p < 0))[0])
-        raise ValueError(f"law must be probabilities >= 0, got {p[bad]} at {bad}: check the softmax that made it")
-    if not abs(p.sum() - 1) <= SUM_TOLERANCE:
-        raise ValueError(f"law must sum to 1 within 1e-9, got {float(p.sum())!r}: divide it by its sum in float64")
-    return p
-
-
-def _vector(name: str, values: ArrayLike) -> Floats:
-    try:
-        x = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a list of numbers, got {values!r:.60}: pass one number per cell") from None
-    if x.ndim != 1 or len(x) == 0:
-        raise ValueError(f"{name} must be one row of at least one cell, got shape {x.shape}: flatten it")
-    return x
-
-
-def _check_same_length(name: str, x: Floats, counts: Floats) -> None:
-    if len(x) != len(counts):
-        raise ValueError(f"{name} must have one entry per cell, got {len(x)} for {len(counts)} counts: align the cells")
-
-
-def _check_level(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}: try 0.001")
-
-
-def _check_not_negative(name: str, value: float) -> None:
-    if not 0 <= value < float("inf"):
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}: 0 means no tolerance")
