@@ -1,40 +1,32 @@
 """The sampled audit: draw from a subject, compare with a law or with a second subject, say what is certain.
 
-    biased         p < alpha, or a hit on a token of probability 0; with a witness
-    no_bias_found  p >= alpha, and a bias of `tv` would have been found with power 99.9 %
-    inconclusive   p >= alpha, but the samples cannot find a bias of `tv`
+    biased         E has reached 1/alpha: a correct decoder does this with probability <= alpha, however often one looks
+    no_bias_found  TV of the named object is at most `tv`, with confidence 99.9 %, and the draws show no dependence
+    inconclusive   neither, within the draws that were allowed
 
-Null and statistic: `rheocheck.stats.chi_square`, at a sample size fixed beforehand.
+Statistic: the battery of bets of `rheocheck.stats.battery`, sequential; chi-square at the final sample size is shown
+beside it as a cross-check.
 """
 
+import math
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rheocheck.audit.against_baseline import AgainstBaseline
+from rheocheck.audit.against_law import AgainstLaw
+from rheocheck.audit.evidence import Evidence
 from rheocheck.audit.samples_file import RecordedSamples
-from rheocheck.audit.subject import LiveSource, RecordedSource, Source, load_subject, seed_globals
-from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, JointLaw, as_target, joint_law, load_target
-from rheocheck.audit.verdict import Boundary, Verdict, Witness
-from rheocheck.audit.witness import witness_against_law, witness_against_sample
+from rheocheck.audit.session import Checkpoint, Session, power_of_ten
+from rheocheck.audit.subject import LiveSource, RecordedSource, Source, load_subject
+from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, as_target, load_target
+from rheocheck.audit.verdict import Verdict
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
-from rheocheck.stats import (
-    ChiSquare,
-    chi_square,
-    chi_square_two_sample,
-    samples_needed,
-    smallest_detectable_tv,
-    smallest_detectable_tv_two_sample,
-    total_variation,
-    tv_upper_bound,
-    tv_upper_bound_two_sample,
-)
+from rheocheck.stats.plan import pass_samples, smallest_detectable_tv
 
-Ints = NDArray[np.int64]
 DEFAULT_TV = 0.02
 DELTA = 1e-3  # 1 - confidence of the upper bound on TV
-PILOT = 500  # draws of a baseline that only choose the sample size
+PILOT = 500  # draws of a baseline that choose the object and the sample size, and are thrown away
+CONFIRMATION = 2  # streams of seeds: 0 subject, 1 baseline, 2 and 3 the fresh draws that confirm a bias
 
 
 def audit(
@@ -49,6 +41,9 @@ def audit(
     tv: float | None = None,
     rtol: float | None = None,
     seed: int = 0,
+    resume: str | None = None,
+    question: dict[str, Any] | None = None,
+    confirm: bool = True,
     progress: bool | None = None,
 ) -> Verdict:
     """Whether `subject` emits the law of `target` (or of `baseline`) over `tokens` tokens after `context`.
@@ -56,9 +51,12 @@ def audit(
     subject   a function (context, n_tokens) -> ids, recorded samples, or how a command line would name one
     target    a Pair, a law(context) -> probabilities, or how a command line would name one
     baseline  a second subject: the same engine with speculation off; exactly one of target and baseline
-    samples   draws of each subject; by default as many as finding `tv` needs, or all that are recorded
+    samples   draws at most; by default four times what `tv` needs, or all that are recorded
     tv        the bias worth finding: 0.02, or with `samples` given what these can find
     rtol      tolerance of the target's law per token: 0 for a Pair, 1e-6 for a float law
+    resume    a file: continue the audit it holds, and save there at every look
+    question  what `resume` must find unchanged, besides the numbers here (names of subject and target)
+    confirm   after a bias, draw as many again with fresh seeds and report what they say
     progress  a progress bar on stderr: yes, no, or (None) when stderr is a terminal
 
     Ctrl-C while drawing ends the run early: the verdict is about the draws made so far. Raises InputError.
@@ -67,180 +65,185 @@ def audit(
     _check_arguments(target, baseline, context, tokens, samples, alpha, tv, rtol, seed)
     if isinstance(subject, str):
         subject = load_subject(subject, {}, context)
+    if isinstance(baseline, str):
+        baseline = load_subject(baseline, {}, context, what="--baseline")
+    asked = {**(question or {}), "context": list(context), "tokens": tokens, "alpha": alpha, "rtol": rtol}
     try:
-        if target is not None:
-            return _against_law(subject, target, context, tokens, samples, alpha, tv, rtol, seed, progress)
-        if isinstance(baseline, str):
-            baseline = load_subject(baseline, {}, context, what="--baseline")
-        return _against_baseline(subject, baseline, context, tokens, samples, alpha, tv, seed, progress)
+        maker = _Maker(subject, target, baseline, context, tokens, samples, alpha, tv, rtol, seed)
+        evidence = maker.evidence()
+        checkpoint = Checkpoint(resume, {**asked, "tv": maker.tv}) if resume else None
+        if checkpoint is not None:
+            checkpoint.read(evidence)
+        number = checkpoint.session if checkpoint else 0
+        session = maker.session(evidence, seed + number, 0, progress)
+        if isinstance(session.sources[0], RecordedSource):
+            session.sources[0].skip(evidence.n)
+        session.run(seed + number, checkpoint)
+        confirmed = None
+        if session.decided() == "biased" and confirm and not session.interrupted and maker.live():
+            confirmed = maker.evidence()
+            again = maker.session(confirmed, seed, CONFIRMATION, progress)
+            again.limit, again.threshold, again.eps = evidence.n, math.inf, 0.0
+            again.run(seed + 1)
+        return maker.verdict(session, confirmed)
     except InputError:
         raise
     except ValueError as error:  # `stats` may not know our exceptions; its messages are written for the user
         raise InputError(str(error)) from error
 
 
-def _against_law(
-    subject: Any, target: Any, context: Context, tokens: int, samples: int | None, alpha: float,
-    tv: float | None, rtol: float | None, seed: int, progress: bool | None,
-) -> Verdict:  # fmt: skip
-    target = load_target(target, {}, context) if isinstance(target, str) else as_target(target, context)
-    rtol = rtol if rtol is not None else EXACT_RTOL if target.exact else FLOAT_RTOL
-    joint = joint_law(target, context, tokens, rtol)
-    rtol = (1 + rtol) ** tokens - 1
-    law = joint.of_cells(joint.law)
-    source = _source(subject, context, tokens, joint.vocab_size, seed, 0)
-    given = samples or (source.batch if isinstance(source, RecordedSource) else None)
-    n = given or samples_needed(law, tv or DEFAULT_TV, alpha, rtol=rtol)
-    tv = tv or _asked(smallest_detectable_tv(law, n, alpha, rtol=rtol) if given else DEFAULT_TV)
-    (words,), note = _draw([source], n, seed, progress)
-    counts = joint.of_cells(np.bincount(joint.index(words), minlength=len(law)))
-    result = chi_square(counts, law, rtol=rtol)
-    return _verdict(
-        result,
-        total_variation(counts / max(1, len(words)), law),
-        tv_upper_bound(counts, law, delta=DELTA, rtol=rtol),
-        smallest_detectable_tv(law, len(words), alpha, rtol=rtol),
-        object=_object(tokens, context) + (", cut at boundary tokens" if joint.boundary else ""),
-        reference="target",
-        samples=len(words), alpha=alpha, tv=tv, seed=_reported_seed([source], seed), notes=note,
-        witness=lambda: witness_against_law(words, joint, context),
-        boundary_tokens=_boundary_tokens(words, joint, context),
-    )  # fmt: skip
+class _Maker:
+    """Makes evidence, sources and the verdict of one question, so that a confirmation can ask it afresh."""
 
+    def __init__(
+        self,
+        subject: Any,
+        target: Any,
+        baseline: Any,
+        context: Context,
+        tokens: int,
+        samples: int | None,
+        alpha: float,
+        tv: float | None,
+        rtol: float | None,
+        seed: int,
+    ) -> None:
+        self.subject, self.baseline, self.context, self.tokens = subject, baseline, context, tokens
+        self.alpha, self.seed = alpha, seed
+        self.recorded = isinstance(subject, RecordedSamples)
+        if self.recorded and baseline is not None and not isinstance(baseline, RecordedSamples):
+            raise InputError("a baseline for recorded samples must be recorded too, got a live subject: record it")
+        self.samples = samples or (len(subject.rows) if isinstance(subject, RecordedSamples) else None)
+        self.target = None
+        if target is not None:
+            self.target = load_target(target, {}, context) if isinstance(target, str) else as_target(target, context)
+            self.rtol = rtol if rtol is not None else EXACT_RTOL if self.target.exact else FLOAT_RTOL
+        else:
+            self._pilot = self._source(baseline, seed, 3).draw(PILOT).words if self._is_live(baseline) else None
+        self.tv = tv or DEFAULT_TV
+        if tv is None and self.samples is not None:
+            self.tv = self._within_reach(self.evidence(), self.samples)
 
-def _against_baseline(
-    subject: Any, baseline: Any, context: Context, tokens: int, samples: int | None, alpha: float,
-    tv: float | None, seed: int, progress: bool | None,
-) -> Verdict:  # fmt: skip
-    sources = [_source(s, context, tokens, None, seed, i) for i, s in enumerate((subject, baseline))]
-    recorded = [s.batch for s in sources if isinstance(s, RecordedSource)]
-    given = samples or (min(recorded) if recorded else None)
-    n = given or _size_from_pilot(baseline, context, tokens, alpha, tv or DEFAULT_TV, seed)
-    (words, reference), note = _draw(sources, n, seed, progress)
-    counts = _counts_of_both(words, reference)
-    finds = smallest_detectable_tv_two_sample(*counts, alpha)
-    return _verdict(
-        chi_square_two_sample(*counts),
-        total_variation(*(c / max(1, c.sum()) for c in counts)),
-        tv_upper_bound_two_sample(*counts, delta=DELTA),
-        finds,
-        object=_object(tokens, context), reference="baseline",
-        samples=len(words), alpha=alpha, tv=tv or _asked(finds if given and not note else DEFAULT_TV),
-        seed=_reported_seed(sources, seed), notes=note,
-        witness=lambda: witness_against_sample(words, reference, context),
-    )  # fmt: skip
+    def live(self) -> bool:
+        """Whether fresh draws can be had."""
+        return self._is_live(self.subject) and (self.baseline is None or self._is_live(self.baseline))
 
+    def evidence(self) -> Evidence:
+        """Evidence without a draw."""
+        if self.target is not None:
+            return AgainstLaw(
+                self.target, self.context, self.tokens, eps=self.tv, alpha=self.alpha, delta=DELTA, rtol=self.rtol
+            )
+        pilot = self._pilot
+        if pilot is None:
+            pilot = self.baseline.prefixes(self.tokens, None)[:PILOT]
+        return AgainstBaseline(pilot, self.context, self.tokens, eps=self.tv, alpha=self.alpha, delta=DELTA)
 
-def _verdict(
-    result: ChiSquare, estimate: float, upper: float, finds: float, *, samples: int, tv: float, alpha: float,
-    notes: tuple[str, ...], witness: Any, **rest: Any,
-) -> Verdict:  # fmt: skip
-    found: Witness | None = None
-    if result.p_value < alpha:
-        word, found = "biased", witness()
-    elif finds <= tv and finds < 1:
-        word = "no_bias_found"
-    else:
-        word = "inconclusive"
-        finding = f"any bias from TV {finds:.3g} on" if finds < 1 else "no bias for certain"
-        notes += (f"{samples} draws find {finding}, asked was {tv:.3g}: draw more, or raise --tv",)
-    return Verdict(
-        verdict=word, method="sampled", total_variation=estimate if samples else None,
-        total_variation_upper=upper, confidence=1 - DELTA, p_value=result.p_value if samples else None,
-        e_value=None, samples=samples, paths=None,
-        smallest_detectable_tv=finds, alpha=alpha, tv=tv, witness=found, notes=notes, **rest,
-    )  # fmt: skip
+    def session(self, evidence: Evidence, seed: int, stream: int, progress: bool | None) -> Session:
+        """Sources with these seeds, and the limits of the question."""
+        subjects = [self.subject] if self.baseline is None else [self.subject, self.baseline]
+        sources = [self._source(s, seed, stream + i) for i, s in enumerate(subjects)]
+        for source in sources:
+            if isinstance(source, RecordedSource) and self.samples is not None and source.batch < self.samples:
+                raise InputError(
+                    f"--samples must be at most the recorded {source.batch} draws, got {self.samples}: lower it"
+                )
+        limit = self.samples or evidence.plan.cap
+        threshold = math.log(1 / self.alpha)
+        return Session(evidence, sources, limit=limit, eps=self.tv, threshold=threshold, progress=progress)
 
-
-def _source(subject: Any, context: Context, tokens: int, size: int | None, seed: int, stream: int) -> Source:
-    if isinstance(subject, RecordedSamples):
-        return RecordedSource(subject, tokens, size)
-    if not callable(subject):
-        raise InputError(
-            f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: wrap it in one"
+    def verdict(self, session: Session, confirmed: Evidence | None) -> Verdict:
+        """The verdict on a finished session."""
+        evidence = session.evidence
+        word = session.decided() or "inconclusive"
+        finds = evidence.detectable(self.alpha)
+        p_value = min(1.0, math.exp(-evidence.peak))
+        seeded = all(source.seeded for source in session.sources)
+        return Verdict(
+            verdict=word,
+            method="sampled",
+            total_variation=evidence.estimate() if evidence.n else None,
+            total_variation_upper=evidence.tv_upper,
+            total_variation_lower=evidence.tv_lower(DELTA) if word == "biased" else 0.0,
+            confidence=1 - DELTA,
+            object=evidence.object(),
+            reference=evidence.reference,
+            p_value=p_value,
+            e_value=math.exp(evidence.peak) if evidence.peak < 700 else None,
+            log10_e=evidence.peak / math.log(10) if math.isfinite(evidence.peak) else None,
+            statistics={name: e for name, e in evidence.statistics().items() if math.isfinite(e)},
+            cross_check=evidence.cross_check() if evidence.n else None,
+            samples=evidence.n,
+            paths=None,
+            smallest_detectable_tv=finds,
+            alpha=self.alpha,
+            tv=self.tv,
+            witness=evidence.witness() if word == "biased" else None,
+            diagnosis=evidence.diagnosis() if word == "biased" else None,
+            confirmation=_confirmation(evidence, confirmed),
+            seed=None if self.recorded else self.seed if seeded else "best effort",
+            boundary_tokens=evidence.boundary_tokens(),
+            notes=self._notes(session, word, finds),
         )
-    return LiveSource(subject, context, tokens, size, seed, stream)
+
+    def _notes(self, session: Session, word: str, finds: float) -> tuple[str, ...]:
+        notes = []
+        n = session.evidence.n
+        if session.interrupted:
+            notes.append(f"interrupted after {n} of at most {session.limit} draws: the verdict is about these")
+        if word == "inconclusive":
+            bound = session.evidence.tv_upper
+            notes.append(f"{n} draws bound TV by {bound:.3g}, asked was {self.tv:.3g}: draw more, or raise --tv")
+            if not session.evidence.clean():
+                notes.append("the draws look dependent on each other: the bound would not hold")
+        return tuple(notes)
+
+    def _within_reach(self, evidence: Evidence, samples: int) -> float:
+        """The bias that so many draws can both find and, where there is none, rule out; 0.02 if none is."""
+        law = evidence.law
+        finds = smallest_detectable_tv(law, samples, self.alpha)
+        low, high = 0.0, 1.0
+        while high - low > 1e-3 * high:
+            middle = (low + high) / 2
+            low, high = (low, middle) if pass_samples(law, middle, DELTA) <= samples else (middle, high)
+        reach = max(finds, high)
+        return reach if reach < 1 else DEFAULT_TV
+
+    def _source(self, subject: Any, seed: int, stream: int) -> Source:
+        size = self.target.vocab_size if self.target is not None else None
+        if isinstance(subject, RecordedSamples):
+            return RecordedSource(subject, self.tokens, size)
+        if not callable(subject):
+            raise InputError(
+                f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: wrap it in one"
+            )
+        return LiveSource(subject, self.context, self.tokens, size, seed, stream)
+
+    @staticmethod
+    def _is_live(subject: Any) -> bool:
+        return not isinstance(subject, RecordedSamples)
 
 
-def _draw(sources: list[Source], n: int, seed: int, progress: bool | None) -> tuple[list[Ints], tuple[str, ...]]:
-    """n draws of every source, taken in turns; fewer, and a note that says so, after Ctrl-C."""
-    from tqdm import tqdm
-
-    for source in sources:
-        if isinstance(source, RecordedSource) and source.batch < n:
-            raise InputError(f"--samples must be at most the recorded {source.batch} draws, got {n}: lower it")
-    if not all(source.seeded for source in sources):
-        seed_globals(seed)
-    drawn: list[list[Ints]] = [[] for _ in sources]
-    done = [0] * len(sources)
-    notes: tuple[str, ...] = ()
-    with tqdm(total=n, unit="draw", desc="drawing", disable=None if progress is None else not progress) as bar:
-        try:
-            while min(done) < n:
-                i = done.index(min(done))  # whoever is behind
-                rows = sources[i].draw(min(sources[i].batch, n - done[i]))
-                drawn[i].append(rows)
-                done[i] += len(rows)
-                bar.update(min(done) - bar.n)
-        except KeyboardInterrupt:
-            notes = (f"interrupted after {min(done)} of {n} draws: the verdict is about these",)
-    kept = min(done)
-    tokens = sources[0].tokens
-    return [np.concatenate([*rows, np.zeros((0, tokens), np.int64)])[:kept] for rows in drawn], notes
-
-
-def _size_from_pilot(baseline: Any, context: Context, tokens: int, alpha: float, tv: float, seed: int) -> int:
-    """Draws per arm for two samples: twice the one-sample number for a law like the baseline's.
-
-    The law is smoothed from a pilot that is thrown away afterwards: the size then depends on nothing that is
-    tested. Seen words get count + 1/2; one more cell stands for all unseen ones.
-    """
-    pilot = _source(baseline, context, tokens, None, seed, 2)
-    if not pilot.seeded:
-        seed_globals(seed)
-    words = np.concatenate([pilot.draw(min(pilot.batch, PILOT)) for _ in range(PILOT // pilot.batch)])
-    counts = np.unique(words, axis=0, return_counts=True)[1]
-    law = np.append(counts + 0.5, 0.5)
-    return 2 * samples_needed(law / law.sum(), tv, alpha)
-
-
-def _counts_of_both(a: Ints, b: Ints) -> tuple[Ints, Ints]:
-    """How often each word that was seen at all came from each of two samples [n, L]."""
-    _, which = np.unique(np.concatenate([a, b]), axis=0, return_inverse=True)
-    which, cells = which.ravel(), int(which.max(initial=0)) + 1
-    return np.bincount(which[: len(a)], minlength=cells), np.bincount(which[len(a) :], minlength=cells)
-
-
-def _boundary_tokens(words: Ints, joint: JointLaw, context: Context) -> tuple[Boundary, ...]:
-    found = []
-    for prefix, tokens in sorted(joint.boundary.items(), key=lambda item: (len(item[0]), item[0])):
-        after = words[(words[:, : len(prefix)] == prefix).all(axis=1), len(prefix)]
-        for x in sorted(tokens):
-            hits = int((after == x).sum())
-            found.append(Boundary(context + prefix, x, float(joint.rows[prefix][x]), hits))
-    return tuple(found)
-
-
-def _object(tokens: int, context: Context) -> str:
-    prefix = "first token" if tokens == 1 else f"joint prefix of {tokens} tokens"
-    return f'{prefix} after context "{" ".join(map(str, context))}"'
-
-
-def _asked(finds: float) -> float:
-    """Without --tv, the bias asked about is what the samples can find; if they can find none, 0.02."""
-    return finds if finds < 1 else DEFAULT_TV
-
-
-def _reported_seed(sources: list[Source], seed: int) -> int | str | None:
-    if not all(source.seeded for source in sources):
-        return "best effort"
-    return None if all(isinstance(source, RecordedSource) for source in sources) else seed
+def _confirmation(evidence: Evidence, confirmed: Evidence | None) -> str | None:
+    if confirmed is None or not confirmed.n:
+        return None
+    text = f"fresh-seed confirmation on {confirmed.n} draws: E = {power_of_ten(confirmed.log_e)}"
+    if confirmed.log_e < 0:
+        return f"{text}: not reproduced - a nondeterministic fault, a changed environment, or the event of level alpha"
+    return f"{text}; both together {power_of_ten(evidence.peak + confirmed.log_e)}"
 
 
 def _check_arguments(
-    target: Any, baseline: Any, context: Context, tokens: Any, samples: Any, alpha: float,
-    tv: float | None, rtol: float | None, seed: Any,
-) -> None:  # fmt: skip
+    target: Any,
+    baseline: Any,
+    context: Context,
+    tokens: Any,
+    samples: Any,
+    alpha: float,
+    tv: float | None,
+    rtol: float | None,
+    seed: Any,
+) -> None:
     if (target is None) == (baseline is None):
         came = "neither" if target is None else "both"
         raise InputError(

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rheocheck.audit.evidence import Draws
 from rheocheck.audit.samples_file import RecordedSamples, is_samples_file, read_samples
 from rheocheck.audit.settings import Value, call_factory, keyword_names, takes
 from rheocheck.core.errors import InputError, RheocheckError
@@ -86,11 +87,18 @@ class LiveSource:
         self.batch = BATCH if self._sample is not None else 1
         self.seeded = self._sample is not None or self._takes_seed
         self._seeds = _distinct_seeds(seed, stream)
+        self._calls = 0
 
-    def draw(self, count: int) -> Ints:
-        """`count` draws, int array [count, tokens]; the next ones of this source's stream."""
+    def draw(self, count: int) -> Draws:
+        """`count` draws, the next ones of this source's stream: one call each, or the rows of one call."""
+        here = np.arange(count, dtype=np.int64)
         if self._sample is None:
-            return np.stack([self._one() for _ in range(count)])
+            self._calls += count
+            return Draws(np.stack([self._one() for _ in range(count)]), 0 * here, here + self._calls - count)
+        self._calls += 1
+        return Draws(self._batch(count), here, 0 * here + self._calls - 1)
+
+    def _batch(self, count: int) -> Ints:
         call = f"subject.sample({self.context}, {self.tokens}, {count}, seed)"
         drawn = self._call(call, self._sample, self.context, self.tokens, count, next(self._seeds))
         rows = _as_ids(drawn, call)
@@ -139,11 +147,15 @@ class RecordedSource:
         self._next = 0
         self.batch = len(self._rows)
 
-    def draw(self, count: int) -> Ints:
-        """The next `count` recorded rows, int array [count, tokens]."""
-        rows = self._rows[self._next : self._next + count]
-        self._next += len(rows)
-        return rows
+    def skip(self, count: int) -> None:
+        """Leave out the first `count` rows: an earlier session has seen them."""
+        self._next = count
+
+    def draw(self, count: int) -> Draws:
+        """The next `count` recorded rows."""
+        where = np.arange(self._next, min(self._next + count, len(self._rows)), dtype=np.int64)
+        self._next += len(where)
+        return Draws(self._rows[where], 0 * where, where)
 
 
 Source = LiveSource | RecordedSource

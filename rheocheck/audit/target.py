@@ -34,12 +34,16 @@ class Target:
     law       context -> V probabilities
     boundary  context -> tokens within rounding of a filter's cut-off
     exact     whether the law is rational (then its tolerance is 0)
+    state     context -> what of it the law still sees, when that is known: equal states have equal laws
+    drafter   context -> the drafter's V probabilities, when they are known: they name the fault that was found
     """
 
     law: Callable[[Context], Iterable[Any]] = field(repr=False)
     vocab_size: int
-    boundary: Callable[[Context], Iterable[int]] = field(repr=False)
+    boundary: Callable[[Context], Iterable[int]] | None = field(repr=False)
     exact: bool
+    state: Callable[[Context], Context] | None = field(repr=False, default=None)
+    drafter: Callable[[Context], Iterable[Any]] | None = field(repr=False, default=None)
 
     def row(self, context: Context, rtol: float) -> Floats:
         """The law [V] after `context`, checked; a sum within the tolerance of 1 is brought to 1."""
@@ -57,7 +61,10 @@ class Target:
 
     def near_cutoff(self, context: Context) -> frozenset[int]:
         """The boundary tokens after `context`."""
-        tokens = _called(f"target.boundary({context})", lambda: frozenset(int(x) for x in self.boundary(context)))
+        near = self.boundary
+        if near is None:
+            return frozenset()
+        tokens = _called(f"target.boundary({context})", lambda: frozenset(int(x) for x in near(context)))
         if not all(0 <= x < self.vocab_size for x in tokens):
             raise InputError(
                 f"target.boundary({context}) must be tokens 0..{self.vocab_size - 1}, got {sorted(tokens)}: "
@@ -88,7 +95,7 @@ def as_target(value: Any, context: Context = ()) -> Target:
     if isinstance(value, Target):
         return value
     if isinstance(value, Pair):
-        return Target(value.p, value.vocab_size, _no_boundary, exact=True)
+        return Target(value.p, value.vocab_size, None, exact=True, state=value.state, drafter=value.q)
     if not callable(value):
         raise InputError(
             f"the target must be a Pair or a law(context) -> probabilities, got {type(value).__name__}: "
@@ -97,7 +104,7 @@ def as_target(value: Any, context: Context = ()) -> Target:
     size = _called(f"target({context})", lambda: len(np.asarray(value(context))))
     if size < 1:
         raise InputError(f"target({context}) must be probabilities, got none: one per token of the vocabulary")
-    return Target(value, size, getattr(value, "boundary", _no_boundary), exact=False)
+    return Target(value, size, getattr(value, "boundary", None), exact=False)
 
 
 @dataclass(frozen=True)
@@ -176,7 +183,3 @@ def _word(index: int, size: int, length: int) -> Context:
         index, x = divmod(index, size)
         word.append(x)
     return tuple(reversed(word))
-
-
-def _no_boundary(context: Context) -> frozenset[int]:
-    return frozenset()

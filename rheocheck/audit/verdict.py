@@ -36,9 +36,14 @@ class Verdict:
 
     verdict                 lossless | no_bias_found | biased | inconclusive
     total_variation         estimate of TV between the two laws of `object`; above 0 even without a bias
-    total_variation_upper   TV is below this with `confidence`, for independent draws
+    total_variation_upper   TV is at most this with `confidence`, at every look, for independent draws
+    total_variation_lower   TV is at least this with `confidence`; 0 unless biased
     reference               what it was compared with: target or baseline
-    p_value, e_value        of the null "the draws have the target's law"; null where the method has none
+    p_value, e_value        of the null "the draws have the target's law": e_value is the largest E of all looks (null
+                            when infinite or beyond a float: see log10_e), p_value = 1 / e_value
+    statistics              log10 E of each bet that had data and is finite
+    cross_check             p-value of the classical chi-square test at the final sample size
+    diagnosis, confirmation what the bias looks like, and what fresh seeds say of it
     samples                 draws of the subject; paths: enumerated paths (exact methods)
     smallest_detectable_tv  any bias of this TV would have been found with power 99.9 %
     alpha, tv               what the audit was asked: false-alarm rate, and the bias worth finding
@@ -65,6 +70,12 @@ class Verdict:
     seed: int | str | None
     boundary_tokens: tuple[Boundary, ...] = ()
     notes: tuple[str, ...] = ()
+    total_variation_lower: float = 0.0
+    log10_e: float | None = None
+    statistics: dict[str, float] | None = None
+    cross_check: float | None = None
+    diagnosis: str | None = None
+    confirmation: str | None = None
 
     @property
     def exit_code(self) -> int:

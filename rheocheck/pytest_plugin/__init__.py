@@ -22,7 +22,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--rheo-seed", type=_integer, default=0x5EED, help="Root of all seeds.  [default: 0x5eed]")
     group.addoption("--rheo-attempt", type=_integer, default=0, help="Fresh draws under the same root.  [default: 0]")
     group.addoption("--rheo-alpha", type=float, default=1e-6, help="False alarms of the whole suite.  [default: 1e-6]")
-    group.addoption("--rheo-eps", type=float, help="Bias worth finding, for assertions that name none.  [default: 0.02]")
+    group.addoption(
+        "--rheo-eps", type=float, help="Bias worth finding, for assertions that name none.  [default: 0.02]"
+    )
     group.addoption("--rheo-samples", type=int, help="Draws per assertion at most.  [default: what eps needs]")
 
 

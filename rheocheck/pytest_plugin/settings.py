@@ -23,9 +23,7 @@ class Settings:
     @classmethod
     def of(cls, config: pytest.Config) -> "Settings":
         """The settings of a run. Raises pytest.UsageError when an option is out of range."""
-        values = {
-            name: config.getoption(f"rheo_{name}") for name in ("seed", "attempt", "alpha", "eps", "samples")
-        }
+        values = {name: config.getoption(f"rheo_{name}") for name in ("seed", "attempt", "alpha", "eps", "samples")}
         for name, holds, must in (
             ("seed", values["seed"] >= 0, "an integer of at least 0"),
             ("attempt", values["attempt"] >= 0, "an integer of at least 0"),
