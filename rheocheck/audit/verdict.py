@@ -39,8 +39,9 @@ class Verdict:
     total_variation_upper   TV is at most this with `confidence`, at every look, for independent draws
     total_variation_lower   TV is at least this with `confidence`; 0 unless biased
     reference               what it was compared with: target or baseline
-    p_value, e_value        of the null "the draws have the target's law": e_value is the largest E of all looks (null
-                            when infinite or beyond a float: see log10_e), p_value = 1 / e_value
+    p_value                 of the null "the draws have the target's law": 1 / (largest E of all looks)
+    e_value, log10_e        E when the run stopped: an e-value, so those of independent runs may be multiplied (the
+                            largest may not); null when infinite, e_value also beyond what a float holds
     statistics              log10 E of each bet that had data and is finite
     cross_check             p-value of the classical chi-square test at the final sample size
     diagnosis, confirmation what the bias looks like, and what fresh seeds say of it

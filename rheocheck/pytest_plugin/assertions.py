@@ -70,7 +70,8 @@ class Assertions:
             method=found.method,
             total_variation=str(found.total_variation),
             log10_e=None,
-            witness_text=witness and f"after {list(witness.context)}, token {witness.token}: emitted {witness.emitted}, "
+            witness_text=witness
+            and f"after {list(witness.context)}, token {witness.token}: emitted {witness.emitted}, "
             f"target {witness.target}",
         )
         if found.verdict != "lossless":
@@ -105,7 +106,8 @@ class Assertions:
             total_variation_lower=verdict.total_variation_lower,
             confidence=verdict.confidence,
             smallest_detectable_tv=verdict.smallest_detectable_tv,
-            witness_text=witness and f"after {list(witness.context)}, token {witness.token}: emitted "
+            witness_text=witness
+            and f"after {list(witness.context)}, token {witness.token}: emitted "
             f"{witness.emitted:.4f}, target {witness.target:.4f}",
             diagnosis=verdict.diagnosis,
             confirmation=verdict.confirmation,
