@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from rheocheck.stats.chi_square import Floats, Ints, _check_level, _counts
+from rheocheck.stats.inputs import Floats, Ints, as_counts, check_level
 
 STRENGTHS = np.geomspace(3, 1e6, 12)  # pseudo-counts s per cell: from trusting the past at once to hardly ever
 FIRST_CHUNK = 16
@@ -52,7 +52,7 @@ class SignBetting:
             raise ValueError(f"cells must lie in 1..2^31, got {cells!r}: pass the vocabulary size, or None")
         if references < 1:
             raise ValueError(f"references must be at least 1, got {references!r}: draw one reference per sample")
-        _check_level("delta", delta)
+        check_level("delta", delta)
         self.cells, self.references, self.delta = cells, references, delta
         self.pairs = self.looks = 0
         self._past = _Tally()
@@ -96,14 +96,12 @@ class SignBetting:
             "log_e": self._log_e.tolist(),
         }
 
-    @classmethod
-    def restore(cls, state: dict[str, Any]) -> "SignBetting":
-        """The bettor whose `state()` this is."""
-        self = cls(state["cells"], references=state["references"], delta=state["delta"])
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from `state()` of a bettor of the same settings; ValueError where they differ."""
+        check_same_settings(state, cells=self.cells, references=self.references, delta=self.delta)
         self.pairs, self.looks, self._tv_upper = state["pairs"], state["looks"], state["tv_upper"]
         self._past = _Tally.restore(state["past"])
         self._log_e = np.array(state["log_e"])
-        return self
 
     def _settle(self, x: Ints, y: Ints) -> Floats:
         """Sum over the pairs of the log factor of every bet [3, strengths]."""
@@ -182,14 +180,12 @@ class StringBetting:
             "log_e": self._log_e.tolist(),
         }
 
-    @classmethod
-    def restore(cls, state: dict[str, Any]) -> "StringBetting":
-        """The bettor whose `state()` this is."""
-        self = cls(state["tokens"], state["vocab_size"], references=state["references"])
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from `state()` of a bettor of the same settings; ValueError where they differ."""
+        check_same_settings(state, tokens=self.tokens, vocab_size=self.vocab_size, references=self.references)
         self.pairs = state["pairs"]
         self._past = (_Tally.restore(state["past"][0]), _Tally.restore(state["past"][1]))
         self._log_e = np.array(state["log_e"])
-        return self
 
     def _settle(self, past: "_Tally", x: Ints, y: Ints) -> Floats:
         """Sum over the pairs of the log factor of every bet [2, strengths] of one order."""
@@ -230,12 +226,12 @@ def tv_upper_two_sample_anytime(counts_x: ArrayLike, counts_y: ArrayLike, look: 
     independent draws, and that the times of the looks were fixed without looking at them. ValueError on counts
     that are not whole numbers >= 0.
     """
-    x, y = _counts("counts_x", counts_x), _counts("counts_y", counts_y)
+    x, y = as_counts("counts_x", counts_x), as_counts("counts_y", counts_y)
     if len(x) != len(y):
         raise ValueError(f"counts_y must have one entry per cell, got {len(y)} for {len(x)}: align the cells")
     if look < 1:
         raise ValueError(f"look must be 1, 2, 3, ..., got {look!r}: count the looks from 1")
-    _check_level("delta", delta)
+    check_level("delta", delta)
     n, m = x.sum(), y.sum()
     if min(n, m) == 0:
         return 1.0
@@ -323,6 +319,15 @@ def _paired(
             f"y must hold {references} reference(s) for each of the {n} samples, got shape {b.shape}: pair them"
         )
     return a.reshape(n, tokens), b.reshape(n, references, tokens)
+
+
+def check_same_settings(state: dict[str, Any], **settings: Any) -> None:
+    """A saved state continues only what it was saved from."""
+    for name, value in settings.items():
+        if state.get(name) != value:
+            raise ValueError(
+                f"{name} must be that of the saved state, got {value!r}, saved {state.get(name)!r}: use the same"
+            )
 
 
 def _tokens(name: str, values: ArrayLike, vocab_size: int | None) -> NDArray[np.int64]:
