@@ -20,8 +20,8 @@ Prefix = tuple[int, ...]
 Law = Callable[[Prefix], ArrayLike | None]
 State = Callable[[Prefix], Hashable]
 
-MAX_CELLS = 2**24  # of laws, and of counts, that are kept: 128 MiB each
-MAX_CONTEXTS = 1024  # of one statistic
+MAX_CELLS = 2**24  # of laws that are kept: 128 MiB
+MAX_CONTEXTS, MAX_COUNTS = 1024, 2**19  # of one statistic: a look then takes about a second at most
 MAX_PREFIXES = 2**18  # whose law is remembered
 NOT_COUNTED, NOT_TESTED = -1, -2  # law known but no room to keep it; no law given (None)
 
@@ -139,12 +139,12 @@ class ContextCounts:
     its first draw; contexts not met yet hold the rest of the weight at E = 1. (Dividing by the number of
     contexts met so far would *not* be fair: that number depends on the draws.)
 
-    Contexts are kept in the order they were met, up to MAX_CONTEXTS; later ones are not counted.
+    Contexts are kept in the order they were met, up to MAX_CONTEXTS and MAX_COUNTS; later ones are not counted.
     """
 
     def __init__(self, laws: PrefixLaws, *, rtol: float = 0.0) -> None:
         self.laws, self.rtol = laws, rtol
-        self._room = max(1, min(MAX_CONTEXTS, MAX_CELLS // laws.size))
+        self._room = max(1, min(MAX_CONTEXTS, MAX_COUNTS // laws.size))
         self._index: dict[int, int] = {}
         self._states: list[int] = []
         self._counts = np.zeros((0, laws.size), dtype=np.int64)

@@ -89,10 +89,12 @@ def _emitted(drawn: Floats, accept: Floats, replacement: Floats) -> Floats:
     """Law of one step: accepted drafts, and the replacement of all others."""
     accepted = drawn * accept
     law: Floats = accepted + (1 - accepted.sum()) * replacement
-    return law / law.sum()
+    law /= law.sum()
+    return law
 
 
 def _tempered(law: Floats, temperature: float) -> Floats:
     """law^(1/T) normalised; its largest entry is divided out first, so that it cannot underflow to nothing."""
     scaled: Floats = (law / law.max()) ** (1 / temperature)
-    return scaled / scaled.sum()
+    scaled /= scaled.sum()
+    return scaled
