@@ -19,6 +19,14 @@ from rheocheck.stats.chi_square import (
     tv_upper_bound,
     tv_upper_bound_two_sample,
 )
+from rheocheck.stats.classical import (
+    Classical,
+    MinP,
+    g_test,
+    max_cell,
+    min_p,
+    octave_chi_square,
+)
 from rheocheck.stats.emix import (
     Bet,
     EMix,
@@ -34,21 +42,37 @@ from rheocheck.stats.sequential import (
     Look,
     Sequential,
 )
+from rheocheck.stats.suite import (
+    assertion_alpha,
+    e_bh,
+    holm,
+    mixed_product,
+)
 
 __all__ = [
     "Bet",
     "Cell",
     "ChiSquare",
+    "Classical",
     "EMix",
     "Look",
+    "MinP",
     "Plan",
     "Sequential",
     "anytime_width",
+    "assertion_alpha",
     "chi_square",
     "chi_square_two_sample",
     "detection_samples",
+    "e_bh",
+    "g_test",
+    "holm",
     "looks",
+    "max_cell",
     "mean_empirical_tv",
+    "min_p",
+    "mixed_product",
+    "octave_chi_square",
     "pass_samples",
     "plan",
     "samples_needed",
