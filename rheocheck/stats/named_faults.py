@@ -79,7 +79,7 @@ def diagnose(counts: ArrayLike, p: ArrayLike, faults: Mapping[str, ArrayLike]) -
             terms = np.where(observed[support] > 0, observed[support] * np.log(mixed), 0.0).sum(axis=1)
         found.append((float(np.logaddexp.reduce(terms) - np.log(len(STRENGTHS))), name))
     found.sort(key=lambda pair: -pair[0])
-    following = [log_e for log_e, _ in found[1:]] + [0.0]
+    following = [*(log_e for log_e, _ in found[1:]), 0.0][: len(found)]
     return [
         Diagnosis(name, (log_e - after) / np.log(10)) for (log_e, name), after in zip(found, following, strict=True)
     ]
