@@ -23,6 +23,7 @@ State = Callable[[Prefix], Hashable]
 MAX_CELLS = 2**24  # of laws that are kept: 128 MiB
 MAX_CONTEXTS, MAX_COUNTS = 1024, 2**19  # of one statistic: a look then takes about a second at most
 MAX_PREFIXES = 2**18  # whose law is remembered
+SAME_LAW = 1e-6  # a law recomputed elsewhere may differ by rounding
 NOT_COUNTED, NOT_TESTED = -1, -2  # law known but no room to keep it; no law given (None)
 
 
@@ -96,6 +97,11 @@ class PrefixLaws:
         p[kept] = self._rows[states[kept], tokens[kept]]
         return states, p
 
+    def _marks(self) -> Floats:
+        """Fixed weights, well spread over [0, 1): two laws with equal means of them are the same, near enough."""
+        marks: Floats = np.arange(1, self.size + 1) * (np.sqrt(5) / 2) % 1
+        return marks
+
     def _checked(self, values: ArrayLike, full: Prefix) -> Floats:
         row = as_law(values, f"{self.name}{full}")
         if len(row) != self.size:
@@ -117,13 +123,15 @@ class PrefixLaws:
         self.examples.append(prefix)
         return count
 
-    def saved(self) -> list[list[int]]:
-        return [list(prefix) for prefix in self.examples]
+    def saved(self) -> list[Any]:
+        """[prefix, fingerprint of its law] of every state, in order."""
+        marks = self._rows[: len(self.examples)] @ self._marks()
+        return [[list(prefix), float(mark)] for prefix, mark in zip(self.examples, marks, strict=True)]
 
-    def restore(self, examples: list[list[int]]) -> None:
-        for index, example in enumerate(examples):
-            found, _ = self.find(tuple(example))
-            if found != index:
+    def restore(self, saved: list[Any]) -> None:
+        for index, (example, mark) in enumerate(saved):
+            found, row = self.find(tuple(example))
+            if found != index or row is None or abs(row @ self._marks() - mark) > SAME_LAW:
                 raise ValueError(
                     f"{self.name} must be the one the state was saved with, got another at {example}: restore with it"
                 )
