@@ -38,10 +38,10 @@ from numpy.typing import ArrayLike
 from rheocheck.stats.inputs import Floats, as_counts, as_counts_of_runs, as_law, check_not_negative, check_same_length
 from rheocheck.stats.rising import rf
 
-SCALES = 2.0 ** np.arange(3, 31)  # of every component; `cel` uses each second one
+SCALES = np.exp2(np.arange(3.0, 31.0))  # of every component; `cel` uses each second one
 PRIOR = -np.log(len(SCALES))
 CELL_PRIOR = -np.log(len(SCALES[::2]))
-STRENGTHS = 2.0 ** -np.arange(8)
+STRENGTHS = np.exp2(-np.arange(8.0))
 FAULT_WEIGHT = 0.25
 CHUNK = 2**21  # numbers evaluated at once; bounds the memory of a look
 
@@ -230,9 +230,9 @@ class _Layout:
 
 def _window(smallest: float, every_scale: bool) -> Floats:
     """The scales worth evaluating; at least the last two, so that `cel` has one."""
-    inside = SCALES > smallest / 256
-    inside[-2:] = True
-    return SCALES if every_scale else SCALES[inside]
+    first = 0 if every_scale else int(np.searchsorted(SCALES, smallest / 256, side="right"))
+    window: Floats = SCALES[min(first, len(SCALES) - 2) :]
+    return window
 
 
 def _chunks(runs: int, width: int) -> list[tuple[int, int]]:
