@@ -1,5 +1,6 @@
 """Tests on counts and laws: numpy and scipy only; nothing here knows what a decoder is."""
 
+from rheocheck.stats.battery import Battery, Impossible
 from rheocheck.stats.bounds import (
     Cell,
     anytime_width,
@@ -27,10 +28,12 @@ from rheocheck.stats.classical import (
     min_p,
     octave_chi_square,
 )
+from rheocheck.stats.copies import CopyBet, LagBet
 from rheocheck.stats.emix import (
     Bet,
     EMix,
 )
+from rheocheck.stats.named_faults import Diagnosis, diagnose, fault_laws
 from rheocheck.stats.plan import (
     Plan,
     detection_samples,
@@ -48,23 +51,33 @@ from rheocheck.stats.suite import (
     holm,
     mixed_product,
 )
+from rheocheck.stats.two_sample import SignBetting, StringBetting, tv_upper_two_sample_anytime
 
 __all__ = [
+    "Battery",
     "Bet",
     "Cell",
     "ChiSquare",
     "Classical",
+    "CopyBet",
+    "Diagnosis",
     "EMix",
+    "Impossible",
+    "LagBet",
     "Look",
     "MinP",
     "Plan",
     "Sequential",
+    "SignBetting",
+    "StringBetting",
     "anytime_width",
     "assertion_alpha",
     "chi_square",
     "chi_square_two_sample",
     "detection_samples",
+    "diagnose",
     "e_bh",
+    "fault_laws",
     "g_test",
     "holm",
     "looks",
@@ -83,5 +96,6 @@ __all__ = [
     "tv_upper_anytime",
     "tv_upper_bound",
     "tv_upper_bound_two_sample",
+    "tv_upper_two_sample_anytime",
     "worst_cells",
 ]
