@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from rheocheck.stats.contexts import NOT_COUNTED, ContextCounts, Law, Prefix, PrefixLaws, State
 from rheocheck.stats.copies import Copies, LagBet
 from rheocheck.stats.emix import EMix
 from rheocheck.stats.inputs import Floats, Ints, check_not_negative
+from rheocheck.stats.suite import mean
 from rheocheck.stats.two_sample import check_same_settings
 
 JOINT_CELLS = 512  # the joint prefix is the longest with at most this many cells
@@ -174,8 +174,7 @@ class Battery:
         """
         if count_impossible and self._impossible:
             return float("inf")
-        all_ = [log_e for log_e, _ in self._statistics().values()]
-        return float(logsumexp(all_) - np.log(len(all_)))
+        return mean([log_e for log_e, _ in self._statistics().values()])
 
     @property
     def joint_tokens(self) -> int:
@@ -252,8 +251,7 @@ class Battery:
         found = {"first token": (positions[0], self.words)}
         if len(positions) > 1:
             # Different positions of the same words are dependent: mean only.
-            mean = float(logsumexp(positions) - np.log(len(positions)))
-            found["per position"] = (mean, self.words)
+            found["per position"] = (mean(positions), self.words)
         found["next token given context"] = (self._next.log_e(), self._next.draws())
         if self._joint_tokens > 1:
             found["joint prefix"] = (self._joint.log_e(self._joint_counts), self.words)

@@ -20,9 +20,10 @@ Prefix = tuple[int, ...]
 Law = Callable[[Prefix], ArrayLike | None]
 State = Callable[[Prefix], Hashable]
 
-MAX_CELLS = 2**24  # of laws, and of counts, that are kept: 128 MiB each
-MAX_CONTEXTS = 1024  # of one statistic
+MAX_CELLS = 2**24  # of laws that are kept: 128 MiB
+MAX_CONTEXTS, MAX_COUNTS = 1024, 2**19  # of one statistic: a look then takes about a second at most
 MAX_PREFIXES = 2**18  # whose law is remembered
+SAME_LAW = 1e-6  # a law recomputed elsewhere may differ by rounding
 NOT_COUNTED, NOT_TESTED = -1, -2  # law known but no room to keep it; no law given (None)
 
 
@@ -96,6 +97,11 @@ class PrefixLaws:
         p[kept] = self._rows[states[kept], tokens[kept]]
         return states, p
 
+    def _marks(self) -> Floats:
+        """Fixed weights, well spread over [0, 1): two laws with equal means of them are the same, near enough."""
+        marks: Floats = np.arange(1, self.size + 1) * (np.sqrt(5) / 2) % 1
+        return marks
+
     def _checked(self, values: ArrayLike, full: Prefix) -> Floats:
         row = as_law(values, f"{self.name}{full}")
         if len(row) != self.size:
@@ -117,13 +123,15 @@ class PrefixLaws:
         self.examples.append(prefix)
         return count
 
-    def saved(self) -> list[list[int]]:
-        return [list(prefix) for prefix in self.examples]
+    def saved(self) -> list[Any]:
+        """[prefix, fingerprint of its law] of every state, in order."""
+        marks = self._rows[: len(self.examples)] @ self._marks()
+        return [[list(prefix), float(mark)] for prefix, mark in zip(self.examples, marks, strict=True)]
 
-    def restore(self, examples: list[list[int]]) -> None:
-        for index, example in enumerate(examples):
-            found, _ = self.find(tuple(example))
-            if found != index:
+    def restore(self, saved: list[Any]) -> None:
+        for index, (example, mark) in enumerate(saved):
+            found, row = self.find(tuple(example))
+            if found != index or row is None or abs(row @ self._marks() - mark) > SAME_LAW:
                 raise ValueError(
                     f"{self.name} must be the one the state was saved with, got another at {example}: restore with it"
                 )
@@ -139,12 +147,12 @@ class ContextCounts:
     its first draw; contexts not met yet hold the rest of the weight at E = 1. (Dividing by the number of
     contexts met so far would *not* be fair: that number depends on the draws.)
 
-    Contexts are kept in the order they were met, up to MAX_CONTEXTS; later ones are not counted.
+    Contexts are kept in the order they were met, up to MAX_CONTEXTS and MAX_COUNTS; later ones are not counted.
     """
 
     def __init__(self, laws: PrefixLaws, *, rtol: float = 0.0) -> None:
         self.laws, self.rtol = laws, rtol
-        self._room = max(1, min(MAX_CONTEXTS, MAX_CELLS // laws.size))
+        self._room = max(1, min(MAX_CONTEXTS, MAX_COUNTS // laws.size))
         self._index: dict[int, int] = {}
         self._states: list[int] = []
         self._counts = np.zeros((0, laws.size), dtype=np.int64)

@@ -22,7 +22,7 @@ from rheocheck.stats.contexts import ContextCounts, PrefixLaws
 from rheocheck.stats.inputs import Floats, Ints, as_law, check_not_negative
 from rheocheck.stats.two_sample import check_same_settings
 
-SHARES = np.array([0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4])  # e: which share of the rows is copied
+SHARES = np.array([0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4, 1e-5, 1e-6])  # e: share of the rows that is copied
 
 
 class Copies:

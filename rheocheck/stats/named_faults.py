@@ -79,7 +79,7 @@ def diagnose(counts: ArrayLike, p: ArrayLike, faults: Mapping[str, ArrayLike]) -
             terms = np.where(observed[support] > 0, observed[support] * np.log(mixed), 0.0).sum(axis=1)
         found.append((float(np.logaddexp.reduce(terms) - np.log(len(STRENGTHS))), name))
     found.sort(key=lambda pair: -pair[0])
-    following = [log_e for log_e, _ in found[1:]] + [0.0]
+    following = [*(log_e for log_e, _ in found[1:]), 0.0][: len(found)]
     return [
         Diagnosis(name, (log_e - after) / np.log(10)) for (log_e, name), after in zip(found, following, strict=True)
     ]
@@ -89,10 +89,12 @@ def _emitted(drawn: Floats, accept: Floats, replacement: Floats) -> Floats:
     """Law of one step: accepted drafts, and the replacement of all others."""
     accepted = drawn * accept
     law: Floats = accepted + (1 - accepted.sum()) * replacement
-    return law / law.sum()
+    law /= law.sum()
+    return law
 
 
 def _tempered(law: Floats, temperature: float) -> Floats:
     """law^(1/T) normalised; its largest entry is divided out first, so that it cannot underflow to nothing."""
     scaled: Floats = (law / law.max()) ** (1 / temperature)
-    return scaled / scaled.sum()
+    scaled /= scaled.sum()
+    return scaled

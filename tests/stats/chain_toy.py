@@ -20,6 +20,12 @@ RESIDUAL = np.maximum(P - Q, 0)
 RESIDUAL /= RESIDUAL.sum(axis=1, keepdims=True)
 COLD = Q**2 / (Q**2).sum(axis=1, keepdims=True)  # drafts drawn at temperature 1/2
 
+LOGGED = {  # faults of the decoder itself; the others rewrite whole words, and no log goes with them
+    "residual not subtracted", "bonus from q", "accept with q = 1", "accept too often", "draft temperature",
+    "p from the wrong position", "accept uniform reused for the replacement", "stale context after a rejection",
+    "first uniform carried to the next call",
+}  # fmt: skip
+
 
 def last(prefix):
     return prefix[-1] if prefix else START
