@@ -36,18 +36,19 @@ class Verdict:
 
     verdict                 lossless | no_bias_found | biased | inconclusive
     total_variation         estimate of TV between the two laws of `object`; above 0 even without a bias
-    total_variation_upper   TV is at most this with `confidence`, at every look, for independent draws
-    total_variation_lower   TV is at least this with `confidence`; 0 unless biased
+    total_variation_upper   TV is at most this with `confidence`, at every look; 1 where the draws show dependence
+    total_variation_lower   TV is at least this with `confidence`; 0 unless biased, and where the draws show dependence
     reference               what it was compared with: target or baseline
     p_value, e_value        of the null "the draws have the target's law": e_value is the largest E of all looks (null
-                            when infinite or beyond a float: see log10_e), p_value = 1 / e_value
-    statistics              log10 E of each bet that had data and is finite
+                            when infinite or beyond a float), p_value = 1 / e_value; null before the first draw
+    log10_e                 log10 of e_value; null when it is infinite (then p_value is 0)
+    statistics              log10 E of each bet that had data at the last look; null where E is infinite
     cross_check             p-value of the classical chi-square test at the final sample size
     diagnosis, confirmation what the bias looks like, and what fresh seeds say of it
     samples                 draws of the subject; paths: enumerated paths (exact methods)
-    smallest_detectable_tv  any bias of this TV would have been found with power 99.9 %
+    smallest_detectable_tv  any bias of this TV would have been found with power 99.9 %; 1.0: none for certain
     alpha, tv               what the audit was asked: false-alarm rate, and the bias worth finding
-    witness                 where the bias is seen best; null unless biased
+    witness                 where the bias is seen best; null unless biased, and where the bias is one of dependence
     seed                    the seed that repeats the run, "best effort", or null for recorded samples
     notes                   what the reader must know besides, one sentence each
     """
@@ -72,7 +73,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     total_variation_lower: float = 0.0
     log10_e: float | None = None
-    statistics: dict[str, float] | None = None
+    statistics: dict[str, float | None] | None = None
     cross_check: float | None = None
     diagnosis: str | None = None
     confirmation: str | None = None
