@@ -205,8 +205,8 @@ def saved_pilot(state: dict[str, Any]) -> Pilot:
     return Pilot(length, np.array(law), shared)
 
 
-def baseline_reach(pilot: Pilot, tokens: int, samples: int, *, alpha: float, delta: float) -> float:
-    """The TV of the object that so many draws of each arm both find and, where there is none, rule out; 1.0: none.
+def baseline_reach(pilot: Pilot, tokens: int, samples: int, *, alpha: float, delta: float) -> tuple[float, float]:
+    """The TV of the object that so many draws of each arm find for certain, and the one that they rule out.
 
     The difference of two empirical laws varies by sqrt(2) more than one does.
     """
@@ -215,4 +215,4 @@ def baseline_reach(pilot: Pilot, tokens: int, samples: int, *, alpha: float, del
     level = (delta / tokens if pilot.shared else delta) / (last * (last + 1))
     radius = math.sqrt(math.log(1 / level) / samples)
     ruled_out = math.sqrt(2) * (mean_empirical_tv(pilot.law, samples) + FLUCTUATION / math.sqrt(samples)) + radius
-    return float(min(1.0, max(found, ruled_out)))
+    return found, min(1.0, float(ruled_out))

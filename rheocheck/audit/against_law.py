@@ -266,11 +266,11 @@ def law_plan(law: Floats, *, tv: float, alpha: float, delta: float, power: float
     return plan(law, tv=tv, alpha=alpha / STATISTICS, delta=delta, power=power, simulate=simulate)
 
 
-def law_reach(law: Floats, samples: int, *, alpha: float, delta: float) -> float:
-    """The TV of the object that so many draws both find and, where there is none, rule out; 1.0: none."""
+def law_reach(law: Floats, samples: int, *, alpha: float, delta: float) -> tuple[float, float]:
+    """The TV of the object that so many draws find for certain, and the one that they rule out where there is none."""
     found = smallest_detectable_tv(law, samples, alpha / STATISTICS)
     ruled_out = mean_empirical_tv(law, samples) + anytime_width(samples, delta, samples) + FLUCTUATION / samples**0.5
-    return float(min(1.0, max(found, ruled_out)))
+    return found, min(1.0, float(ruled_out))
 
 
 def object_name(length: int, context: Context) -> str:

@@ -131,7 +131,7 @@ class _Asker:
         self.pilot = None if baseline is None else self._pilot()
         self.tv = tv or DEFAULT_TV
         if tv is None and self.samples is not None:
-            reach = self._reach(self.samples)
+            reach = max(self._reach(self.samples))
             self.tv = reach if reach < 1 else DEFAULT_TV
 
     def verdict(self, confirm: bool) -> Verdict:
@@ -206,7 +206,8 @@ class _Asker:
         words = [source.draw(min(source.batch, PILOT)).words for _ in range(PILOT // min(source.batch, PILOT))]
         return Pilot.of(np.concatenate(words))
 
-    def _reach(self, samples: int) -> float:
+    def _reach(self, samples: int) -> tuple[float, float]:
+        """The TV that so many draws find, and the one that they rule out."""
         if self.target is None:
             assert self.pilot is not None
             return baseline_reach(self.pilot, self.tokens, samples, alpha=self.alpha, delta=DELTA)

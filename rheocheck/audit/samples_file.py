@@ -171,23 +171,24 @@ def _read_parquet(path: str) -> Iterator[Record]:
             f"reading {path!r} must have pyarrow, it is missing: pip install 'rheocheck[parquet]'"
         ) from None
     number = 0
-    try:
-        with open(path, "rb") as source, pyarrow.parquet.ParquetFile(source) as file:
-            known = [name for name in ("tokens", "context", "row", "call", "blocks") if name in file.schema_arrow.names]
-            if "tokens" not in known:
+    with open(path, "rb") as source:
+        try:
+            file = pyarrow.parquet.ParquetFile(source)
+            names = file.schema_arrow.names
+            if "tokens" not in names:
                 raise InputError(
-                    f'{path} must have the column "tokens", got {", ".join(file.schema_arrow.names)[:60] or "none"}: '
-                    "add the column"
+                    f'{path} must have the column "tokens", got {", ".join(names)[:60] or "none"}: add the column'
                 )
+            known = [name for name in ("tokens", "context", "row", "call", "blocks") if name in names]
             for batch in file.iter_batches(CHUNK, columns=known):
                 for data in batch.to_pylist():
                     yield number, {name: value for name, value in data.items() if value is not None}
                     number += 1
-    except pyarrow.ArrowException as error:
-        text = " ".join(str(error).split())[:100]
-        raise InputError(
-            f"{path} must be a whole .parquet file, it could not be read ({text}): write it again"
-        ) from None
+        except (pyarrow.ArrowException, OSError) as error:
+            text = " ".join(str(error).split())[:100]
+            raise InputError(
+                f"{path} must be a whole .parquet file, it could not be read ({text}): write it again"
+            ) from None
 
 
 def _collect(path: str, unit: str, records: Iterator[Record], context: Context) -> RecordedSamples:
