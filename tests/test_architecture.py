@@ -27,7 +27,7 @@ THIRD = {
     "exact": {"gmpy2"},
     "stats": {"numpy", "scipy"},
     "adapters": {"numpy", "torch", "transformers"},
-    "audit": {"numpy", "tqdm"},
+    "audit": {"numpy", "pyarrow", "tqdm"},
     "report": {"rich", "numpy"},
     "cli": {"click", "tqdm", "rich", "numpy"},
 }
@@ -78,7 +78,7 @@ def test_every_package_has_a_layer():
 def test_heavy_third_parties_are_imported_late(package):
     for path in files(package):
         for module, top in imports(path):
-            assert not (top and module.split(".")[0] in {"torch", "transformers", "jax"}), (
+            assert not (top and module.split(".")[0] in {"torch", "transformers", "jax", "pyarrow"}), (
                 f"{path}: {module} at the top"
             )
 

@@ -2,44 +2,73 @@
 
 Null: at every step the two draws are exchangeable. E is the mean of sign bets on the words of the object and of sign
 bets on token ratios of whole words. The bound speaks of one object: the joint law of the longest prefix that showed at
-most 512 different words in a pilot, which is thrown away.
+most 512 different words in a pilot.
+
+The pilot of a live baseline is thrown away. That of a recording is not: it is the first draws of *both* arms taken
+together, and swapping the two draws of a pair does not change it, so given the unordered pairs every bet is as fair as
+before. The bound on TV then has to hold for every length that the pilot could have chosen: delta is shared out.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rheocheck.audit.against_law import DEPENDENT, object_name
 from rheocheck.audit.evidence import Draws
+from rheocheck.audit.repeats import Repeats
 from rheocheck.audit.tally import Tally
+from rheocheck.audit.target import OBJECT_CELLS
 from rheocheck.audit.verdict import Boundary, Witness
 from rheocheck.audit.witness import witness_against_sample
 from rheocheck.core.pair import Context
+from rheocheck.stats.bounds import mean_empirical_tv
 from rheocheck.stats.chi_square import chi_square_two_sample, total_variation
-from rheocheck.stats.plan import plan, smallest_detectable_tv
+from rheocheck.stats.plan import FLUCTUATION, looks, plan, smallest_detectable_tv
 from rheocheck.stats.two_sample import SignBetting, StringBetting
 
 Ints = NDArray[np.int64]
-OBJECT_CELLS = 512
+Floats = NDArray[np.float64]
+STATISTICS = 2  # bets that E is the mean of
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What some draws say about the size of the question: how long the object is, and roughly its law [cells]."""
+
+    length: int
+    law: Floats
+    shared: bool  # whether these draws are evidence too
+
+    @classmethod
+    def of(cls, words: Ints, *, shared: bool = False) -> "Pilot":
+        tokens = words.shape[1]
+        seen = [len(np.unique(words[:, :n], axis=0)) for n in range(1, tokens + 1)]
+        length = max((n for n in range(1, tokens + 1) if seen[n - 1] <= OBJECT_CELLS), default=1)
+        counts = np.unique(words[:, :length], axis=0, return_counts=True)[1]
+        law = np.append(counts + 0.5, 0.5)  # one more cell for all that the pilot did not show
+        return cls(length, law / law.sum(), shared)
 
 
 class AgainstBaseline:
-    """What paired draws say about TV(subject, baseline)."""
+    """What paired draws say about TV(subject, baseline); see `Evidence` in `audit.evidence` for the interface."""
 
     reference = "baseline"
 
-    def __init__(self, pilot: Ints, context: Context, tokens: int, *, eps: float, alpha: float, delta: float) -> None:
-        self.context, self.tokens = context, tokens
+    def __init__(self, pilot: Pilot, context: Context, tokens: int, *, tv: float, alpha: float, delta: float) -> None:
+        self.context, self.tokens, self.alpha = context, tokens, alpha
         self.tally, self.other = Tally(tokens), Tally(tokens)
-        seen = [len(np.unique(pilot[:, :n], axis=0)) for n in range(1, tokens + 1)]
-        self.length = max((n for n in range(1, tokens + 1) if seen[n - 1] <= OBJECT_CELLS), default=1)
-        counts = np.unique(pilot[:, : self.length], axis=0, return_counts=True)[1]
-        law = np.append(counts + 0.5, 0.5)  # one more cell for all that the pilot did not show
-        self.law = law / law.sum()
-        self.plan = plan(self.law, tv=eps / math.sqrt(2), alpha=alpha, delta=delta, simulate=0)  # two samples: 2 n
-        self._signs, self._strings = SignBetting(delta=delta), StringBetting(tokens)
+        self.pilot, self.length, self.law = pilot, pilot.length, pilot.law
+        # Two samples of 2 n draws say as much about TV as one of n says against a known law.
+        self.plan = plan(self.law, tv=tv / math.sqrt(2), alpha=alpha / STATISTICS, delta=delta, simulate=0)
+        self._signs = SignBetting(delta=delta / tokens if pilot.shared else delta)
+        self._strings = StringBetting(tokens)
+        self._repeats = (Repeats(), Repeats())
+        self._halves = (Tally(self.length), Tally(self.length))
         self._codes: dict[Context, int] = {}
+        self.looks = 0
         self.peak = self.log_e = 0.0
         self.tv_upper = 1.0
 
@@ -49,26 +78,33 @@ class AgainstBaseline:
 
     def object(self) -> str:
         """What the bound on TV is about."""
-        prefix = "first token" if self.length == 1 else f"joint prefix of {self.length} tokens"
-        return f'{prefix} after context "{" ".join(map(str, self.context))}"'
+        return object_name(self.length, self.context)
 
     def add(self, *draws: Draws) -> None:
         """Equally many draws of the subject and of the baseline, in order: pairs."""
         words, reference = (drawn.words for drawn in draws)
         self.tally.add(words)
         self.other.add(reference)
+        for drawn, repeats, half in zip(draws, self._repeats, self._halves, strict=True):
+            repeats.add(drawn)
+            half.add(drawn.words[: len(drawn) // 2, : self.length])
         self._signs.update(self._numbered(words), self._numbered(reference))
         self._strings.update(words, reference)
 
     def look(self) -> None:
         """Bring log_e, peak and tv_upper up to date."""
-        self.log_e = float(np.logaddexp(self._signs.log_e(), self._strings.log_e()) - math.log(2))
+        self.looks += 1
+        self.log_e = self._total()
         self.peak = max(self.peak, self.log_e)
         self.tv_upper = self._signs.tv_upper()
 
+    def tallies(self) -> tuple[Tally, ...]:
+        """What was drawn, from each arm."""
+        return self.tally, self.other
+
     def clean(self) -> bool:
-        """Nothing is known of dependence between draws: no law says how likely a repetition is."""
-        return True
+        """Whether the draws of neither arm repeat each other, which the bound takes for granted."""
+        return max(repeats.log_e() for repeats in self._repeats) < DEPENDENT
 
     def statistics(self) -> dict[str, float]:
         """log10 E of each statistic."""
@@ -81,12 +117,23 @@ class AgainstBaseline:
         return total_variation(a / max(1, a.sum()), b / max(1, b.sum()))
 
     def tv_lower(self, delta: float) -> float:
-        """No lower bound is offered for two samples."""
-        return 0.0
+        """A lower bound on TV of the object, the event chosen on one half of the draws and tested on the other.
 
-    def detectable(self, alpha: float) -> float:
+        Hoeffding's radius for the difference of two means; the looks share delta as 1 / (j (j + 1)).
+        """
+        whole, first = self._both(), self._both(self._halves)
+        chosen = first[0] / max(1, first[0].sum()) > first[1] / max(1, first[1].sum())
+        a, b = (second - half for second, half in zip(whole, first, strict=True))
+        n, m = int(a.sum()), int(b.sum())
+        if min(n, m) == 0:
+            return 0.0
+        level = delta / (max(1, self.looks) * (self.looks + 1)) / (self.tokens if self.pilot.shared else 1)
+        radius = math.sqrt((1 / n + 1 / m) * math.log(1 / level) / 2)
+        return max(0.0, float(a[chosen].sum() / n - b[chosen].sum() / m) - radius)
+
+    def detectable(self) -> float:
         """Smallest TV of the object found with power 99.9 %: two samples see what one sample of half the size does."""
-        return smallest_detectable_tv(self.law, self.n // 2, alpha)
+        return smallest_detectable_tv(self.law, self.n // 2, self.alpha / STATISTICS)
 
     def cross_check(self) -> float:
         """The classical p-value, at this sample size: chi-square homogeneity on the object."""
@@ -96,9 +143,9 @@ class AgainstBaseline:
         """No fault can be named without the laws."""
         return None
 
-    def witness(self) -> Witness:
+    def witness(self) -> Witness | None:
         found = witness_against_sample(self.tally, self.other)
-        return Witness(self.context + found.context, found.token, found.emitted, found.target)
+        return found and Witness(self.context + found.context, found.token, found.emitted, found.target)
 
     def boundary_tokens(self) -> tuple[Boundary, ...]:
         """None: no filter of a target is known."""
@@ -107,31 +154,65 @@ class AgainstBaseline:
     def state(self) -> dict[str, Any]:
         """Plain JSON."""
         return {
+            "pilot": [self.pilot.length, self.pilot.law.tolist(), self.pilot.shared],
             "tally": self.tally.state(),
             "other": self.other.state(),
+            "halves": [half.state() for half in self._halves],
             "codes": [[*word] for word in self._codes],
             "signs": self._signs.state(),
             "strings": self._strings.state(),
+            "repeats": [repeats.state() for repeats in self._repeats],
+            "looks": self.looks,
             "peak": self.peak,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from `state()` of the same question."""
+        """Go on from `state()` of the same question, made with `saved_pilot` of it."""
         self.tally.restore(state["tally"])
         self.other.restore(state["other"])
+        for half, saved in zip(self._halves, state["halves"], strict=True):
+            half.restore(saved)
         self._codes = {tuple(word): code for code, word in enumerate(state["codes"])}
-        self._signs = SignBetting.restore(state["signs"])
-        self._strings = StringBetting.restore(state["strings"])
-        self.peak = state["peak"]
-        self.look()
+        self._signs.restore(state["signs"])
+        self._strings.restore(state["strings"])
+        for repeats, saved in zip(self._repeats, state["repeats"], strict=True):
+            repeats.restore(saved)
+        self.looks, self.peak = state["looks"], state["peak"]
+        self.log_e, self.tv_upper = self._total(), self._signs.tv_upper()
+
+    def _total(self) -> float:
+        return float(np.logaddexp(self._signs.log_e(), self._strings.log_e()) - math.log(STATISTICS))
 
     def _numbered(self, words: Ints) -> Ints:
         """A number for the object's prefix of every word, in order of appearance."""
+        if not len(words):
+            return np.zeros(0, dtype=np.int64)
         prefixes, where = np.unique(words[:, : self.length], axis=0, return_inverse=True)
-        codes = [self._codes.setdefault(tuple(int(x) for x in row), len(self._codes)) for row in prefixes]
-        return np.array(codes, dtype=np.int64)[where.ravel()] if len(words) else np.zeros(0, dtype=np.int64)
+        codes = [self._codes.setdefault(tuple(row), len(self._codes)) for row in prefixes.tolist()]
+        return np.array(codes, dtype=np.int64)[where.ravel()]
 
-    def _both(self) -> tuple[Ints, Ints]:
+    def _both(self, tallies: tuple[Tally, Tally] | None = None) -> tuple[Ints, Ints]:
         """Counts of the object's prefixes in both samples."""
-        a, b = (t.prefix_counts(self.length, self._numbered, len(self._codes)) for t in (self.tally, self.other))
+        a, b = (
+            t.prefix_counts(self.length, self._numbered, len(self._codes)) for t in tallies or (self.tally, self.other)
+        )
         return a, b
+
+
+def saved_pilot(state: dict[str, Any]) -> Pilot:
+    """The pilot that a saved state was planned with."""
+    length, law, shared = state["pilot"]
+    return Pilot(length, np.array(law), shared)
+
+
+def baseline_reach(pilot: Pilot, tokens: int, samples: int, *, alpha: float, delta: float) -> tuple[float, float]:
+    """The TV of the object that so many draws of each arm find for certain, and the one that they rule out.
+
+    The difference of two empirical laws varies by sqrt(2) more than one does.
+    """
+    found = smallest_detectable_tv(pilot.law, samples // 2, alpha / STATISTICS)
+    last = next(j for j, n in enumerate(looks(), start=1) if n >= samples)
+    level = (delta / tokens if pilot.shared else delta) / (last * (last + 1))
+    radius = math.sqrt(math.log(1 / level) / samples)
+    ruled_out = math.sqrt(2) * (mean_empirical_tv(pilot.law, samples) + FLUCTUATION / math.sqrt(samples)) + radius
+    return found, min(1.0, float(ruled_out))

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rheocheck.audit.tally import Tally
 from rheocheck.audit.verdict import Boundary, Witness
 from rheocheck.stats.plan import Plan
 
@@ -15,9 +16,8 @@ class Evidence(Protocol):
     """Draws so far, and what they say.
 
     log_e, peak  ln E now, and its maximum over all looks: biased at ln(1/alpha)
-    tv_upper     the running upper bound on TV of `object()`: no bias found at eps
+    tv_upper     the running upper bound on TV of `object()`: no bias found at `tv`
     plan         the budget that was computed before the first draw
-    length, law  tokens of the object, and its law [cells] (against a baseline: an estimate from a pilot)
     """
 
     reference: str
@@ -25,22 +25,21 @@ class Evidence(Protocol):
     peak: float
     tv_upper: float
     plan: Plan
-    length: int
-    law: NDArray[np.float64]
 
     @property
     def n(self) -> int: ...
     def object(self) -> str: ...
     def add(self, *draws: "Draws") -> None: ...
     def look(self) -> None: ...
+    def tallies(self) -> tuple[Tally, ...]: ...
     def clean(self) -> bool: ...
     def statistics(self) -> dict[str, float]: ...
     def estimate(self) -> float: ...
     def tv_lower(self, delta: float) -> float: ...
-    def detectable(self, alpha: float) -> float: ...
+    def detectable(self) -> float: ...
     def cross_check(self) -> float: ...
     def diagnosis(self) -> str | None: ...
-    def witness(self) -> Witness: ...
+    def witness(self) -> Witness | None: ...
     def boundary_tokens(self) -> tuple[Boundary, ...]: ...
     def state(self) -> dict[str, Any]: ...
     def restore(self, state: dict[str, Any]) -> None: ...
@@ -50,19 +49,22 @@ class Draws:
     """Words of one source in order of generation, and which row of which call each one is.
 
     words  [n, L]; rows, calls  [n]
+    blocks [n, blocks, 2] the decode log, [accepted, emitted] a block, filled up with emitted = 0; or None
     """
 
-    def __init__(self, words: Ints, rows: Ints, calls: Ints) -> None:
-        self.words, self.rows, self.calls = words, rows, calls
+    def __init__(self, words: Ints, rows: Ints, calls: Ints, blocks: Ints | None = None) -> None:
+        self.words, self.rows, self.calls, self.blocks = words, rows, calls, blocks
 
     @classmethod
     def joined(cls, parts: list["Draws"], tokens: int) -> "Draws":
         """All parts in order; no parts are no draws."""
         none = np.zeros(0, dtype=np.int64)
+        logs = [part.blocks for part in parts if part.blocks is not None]
         return cls(
             np.concatenate([np.zeros((0, tokens), dtype=np.int64), *(part.words for part in parts)]),
             np.concatenate([none, *(part.rows for part in parts)]),
             np.concatenate([none, *(part.calls for part in parts)]),
+            np.concatenate(logs) if logs else None,
         )
 
     def __len__(self) -> int:
@@ -70,4 +72,5 @@ class Draws:
 
     def first(self, n: int) -> "Draws":
         """The first n of them."""
-        return Draws(self.words[:n], self.rows[:n], self.calls[:n])
+        blocks = None if self.blocks is None else self.blocks[:n]
+        return Draws(self.words[:n], self.rows[:n], self.calls[:n], blocks)

@@ -11,22 +11,26 @@ beside it as a cross-check.
 import math
 from typing import Any
 
-from rheocheck.audit.against_baseline import AgainstBaseline
-from rheocheck.audit.against_law import AgainstLaw
+import numpy as np
+
+from rheocheck.audit.against_baseline import AgainstBaseline, Pilot, baseline_reach, saved_pilot
+from rheocheck.audit.against_law import AgainstLaw, law_reach, object_law
 from rheocheck.audit.evidence import Evidence
 from rheocheck.audit.samples_file import RecordedSamples
-from rheocheck.audit.session import Checkpoint, Session, power_of_ten
-from rheocheck.audit.subject import LiveSource, RecordedSource, Source, load_subject
+from rheocheck.audit.session import Checkpoint, Session, power_of_ten, session_seed
+from rheocheck.audit.subject import LiveSource, RecordedSource, Source, load_subject, seed_globals
+from rheocheck.audit.tally import Tally
 from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, as_target, load_target
 from rheocheck.audit.verdict import Verdict
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
-from rheocheck.stats.plan import pass_samples, smallest_detectable_tv
 
 DEFAULT_TV = 0.02
-DELTA = 1e-3  # 1 - confidence of the upper bound on TV
-PILOT = 500  # draws of a baseline that choose the object and the sample size, and are thrown away
-CONFIRMATION = 2  # streams of seeds: 0 subject, 1 baseline, 2 and 3 the fresh draws that confirm a bias
+DELTA = 1e-3  # 1 - confidence of the bounds on TV
+PILOT = 500  # draws of a baseline that choose the object and the sample size
+SUBJECT, CONFIRMATION, PILOTS = 0, 2, 4  # streams of seeds; the baseline's is the next one
+REPRODUCED = math.log(1e3)  # E of the fresh draws from which on a bias is called reproduced
+RUN, CONFIRM, PILOTING = 0, 1, 2  # what the global generators are seeded for
 
 
 def audit(
@@ -40,6 +44,7 @@ def audit(
     alpha: float = 1e-6,
     tv: float | None = None,
     rtol: float | None = None,
+    depth: int | None = None,
     seed: int = 0,
     resume: str | None = None,
     question: dict[str, Any] | None = None,
@@ -52,48 +57,41 @@ def audit(
     target    a Pair, a law(context) -> probabilities, or how a command line would name one
     baseline  a second subject: the same engine with speculation off; exactly one of target and baseline
     samples   draws at most; by default four times what `tv` needs, or all that are recorded
-    tv        the bias worth finding: 0.02, or with `samples` given what these can find
+    tv        the bias worth finding: 0.02, or with `samples` given what these can both find and rule out
     rtol      tolerance of the target's law per token: 0 for a Pair, 1e-6 for a float law
-    resume    a file: continue the audit it holds, and save there at every look
-    question  what `resume` must find unchanged, besides the numbers here (names of subject and target)
+    depth     drafts of a full block, for recorded samples with a decode log; 0 leaves the log out
+    resume    a file: continue the audit it holds, and save there at every look. `samples` and `tv` may have changed
+    question  what `resume` must find unchanged besides the numbers here: the names of subject and target, settings
     confirm   after a bias, draw as many again with fresh seeds and report what they say
     progress  a progress bar on stderr: yes, no, or (None) when stderr is a terminal
 
     Ctrl-C while drawing ends the run early: the verdict is about the draws made so far. Raises InputError.
     """
     context = tuple(context)
-    _check_arguments(target, baseline, context, tokens, samples, alpha, tv, rtol, seed)
+    _check_arguments(target, baseline, context, tokens, samples, alpha, tv, rtol, depth, seed)
+    names = {"subject": subject, "target": target, "baseline": baseline}
     if isinstance(subject, str):
         subject = load_subject(subject, {}, context)
     if isinstance(baseline, str):
         baseline = load_subject(baseline, {}, context, what="--baseline")
-    asked = {**(question or {}), "context": list(context), "tokens": tokens, "alpha": alpha, "rtol": rtol}
+    checkpoint = None
+    if resume is not None:
+        asked = {name: value for name, value in names.items() if isinstance(value, str)} | (question or {})
+        asked |= {"context": list(context), "tokens": tokens, "alpha": alpha, "rtol": rtol, "depth": depth}
+        checkpoint = Checkpoint(resume, asked | {"seed": seed})
     try:
-        maker = _Maker(subject, target, baseline, context, tokens, samples, alpha, tv, rtol, seed)
-        evidence = maker.evidence()
-        checkpoint = Checkpoint(resume, {**asked, "tv": maker.tv}) if resume else None
-        if checkpoint is not None:
-            checkpoint.read(evidence)
-        number = checkpoint.session if checkpoint else 0
-        session = maker.session(evidence, seed + number, 0, progress)
-        if isinstance(session.sources[0], RecordedSource):
-            session.sources[0].skip(evidence.n)
-        session.run(seed + number, checkpoint)
-        confirmed = None
-        if session.decided() == "biased" and confirm and not session.interrupted and maker.live():
-            confirmed = maker.evidence()
-            again = maker.session(confirmed, seed, CONFIRMATION, progress)
-            again.limit, again.threshold, again.eps = evidence.n, math.inf, 0.0
-            again.run(seed + 1)
-        return maker.verdict(session, confirmed)
+        asker = _Asker(
+            subject, target, baseline, context, tokens, samples, alpha, tv, rtol, depth, seed, checkpoint, progress
+        )
+        return asker.verdict(confirm)
     except InputError:
         raise
     except ValueError as error:  # `stats` may not know our exceptions; its messages are written for the user
         raise InputError(str(error)) from error
 
 
-class _Maker:
-    """Makes evidence, sources and the verdict of one question, so that a confirmation can ask it afresh."""
+class _Asker:
+    """Asks one question: makes evidence, sources and the verdict, so that a confirmation can ask it afresh."""
 
     def __init__(
         self,
@@ -106,73 +104,152 @@ class _Maker:
         alpha: float,
         tv: float | None,
         rtol: float | None,
+        depth: int | None,
         seed: int,
+        checkpoint: Checkpoint | None,
+        progress: bool | None,
     ) -> None:
         self.subject, self.baseline, self.context, self.tokens = subject, baseline, context, tokens
-        self.alpha, self.seed = alpha, seed
-        self.recorded = isinstance(subject, RecordedSamples)
-        if self.recorded and baseline is not None and not isinstance(baseline, RecordedSamples):
-            raise InputError("a baseline for recorded samples must be recorded too, got a live subject: record it")
-        self.samples = samples or (len(subject.rows) if isinstance(subject, RecordedSamples) else None)
-        self.target = None
+        self.alpha, self.depth, self.seed = alpha, depth, seed
+        self.checkpoint, self.progress = checkpoint, progress
+        self.sides: list[Any] = [subject] if baseline is None else [subject, baseline]
+        for side in self.sides:
+            if not callable(side) and not isinstance(side, RecordedSamples):
+                raise InputError(
+                    f"a subject must be a function (context, n_tokens) -> ids, got {type(side).__name__}: "
+                    "wrap it in one"
+                )
+        self._check_log()
+        self.target, self.rtol = None, 0.0
         if target is not None:
             self.target = load_target(target, {}, context) if isinstance(target, str) else as_target(target, context)
             self.rtol = rtol if rtol is not None else EXACT_RTOL if self.target.exact else FLOAT_RTOL
-        else:
-            self._pilot = self._source(baseline, seed, 3).draw(PILOT).words if self._is_live(baseline) else None
+        self.recorded = min((len(side) for side in self.sides if isinstance(side, RecordedSamples)), default=None)
+        if samples is not None and self.recorded is not None and samples > self.recorded:
+            raise InputError(f"--samples must be at most the recorded {self.recorded} draws, got {samples}: lower it")
+        self.samples = self.recorded if samples is None else samples
+        self.pilot = None if baseline is None else self._pilot()
         self.tv = tv or DEFAULT_TV
         if tv is None and self.samples is not None:
-            self.tv = self._within_reach(self.evidence(), self.samples)
+            reach = max(self._reach(self.samples))
+            self.tv = reach if reach < 1 else DEFAULT_TV
 
-    def live(self) -> bool:
-        """Whether fresh draws can be had."""
-        return self._is_live(self.subject) and (self.baseline is None or self._is_live(self.baseline))
+    def verdict(self, confirm: bool) -> Verdict:
+        """Draw until decided, and say what was found."""
+        evidence = self._evidence()
+        calls = [0, 0]
+        if self.checkpoint is not None:
+            self.checkpoint.restore(evidence)
+            calls = [self.checkpoint.calls(i) for i in range(len(self.sides))]
+        session = self._session(evidence, SUBJECT, calls)
+        for source, tally in zip(session.sources, evidence.tallies(), strict=True):
+            if isinstance(source, RecordedSource):
+                self._take_up(source, tally)
+        number = 0
+        if self.checkpoint is not None:
+            number = self.checkpoint.session
+            self.checkpoint.write(evidence, session.sources)  # before hours of drawing: can it be written?
+        session.run(session_seed(self.seed, number, RUN), self.checkpoint)
+        confirmed = None
+        if session.decided() == "biased" and confirm and not session.interrupted and self.recorded is None:
+            confirmed = self._evidence()
+            again = self._session(confirmed, CONFIRMATION, [0, 0])
+            again.limit, again.threshold, again.tv = evidence.n, math.inf, 0.0
+            again.run(session_seed(self.seed, number, CONFIRM))
+        return self._verdict(session, confirmed)
 
-    def evidence(self) -> Evidence:
+    def _evidence(self) -> Evidence:
         """Evidence without a draw."""
         if self.target is not None:
             return AgainstLaw(
-                self.target, self.context, self.tokens, eps=self.tv, alpha=self.alpha, delta=DELTA, rtol=self.rtol
-            )
-        pilot = self._pilot
-        if pilot is None:
-            pilot = self.baseline.prefixes(self.tokens, None)[:PILOT]
-        return AgainstBaseline(pilot, self.context, self.tokens, eps=self.tv, alpha=self.alpha, delta=DELTA)
+                self.target, self.context, self.tokens, tv=self.tv, alpha=self.alpha, delta=DELTA, rtol=self.rtol,
+                depth=self.depth or 0,
+            )  # fmt: skip
+        assert self.pilot is not None
+        return AgainstBaseline(self.pilot, self.context, self.tokens, tv=self.tv, alpha=self.alpha, delta=DELTA)
 
-    def session(self, evidence: Evidence, seed: int, stream: int, progress: bool | None) -> Session:
-        """Sources with these seeds, and the limits of the question."""
-        subjects = [self.subject] if self.baseline is None else [self.subject, self.baseline]
-        sources = [self._source(s, seed, stream + i) for i, s in enumerate(subjects)]
-        for source in sources:
-            if isinstance(source, RecordedSource) and self.samples is not None and source.batch < self.samples:
-                raise InputError(
-                    f"--samples must be at most the recorded {source.batch} draws, got {self.samples}: lower it"
-                )
-        limit = self.samples or evidence.plan.cap
+    def _session(self, evidence: Evidence, stream: int, calls: list[int]) -> Session:
+        """Sources with the seeds of this stream from these calls on, and the limits of the question."""
+        sources = [self._source(side, stream + i, calls[i]) for i, side in enumerate(self.sides)]
+        limit = evidence.plan.cap if self.samples is None else self.samples
         threshold = math.log(1 / self.alpha)
-        return Session(evidence, sources, limit=limit, eps=self.tv, threshold=threshold, progress=progress)
+        return Session(evidence, sources, limit=limit, tv=self.tv, threshold=threshold, progress=self.progress)
 
-    def verdict(self, session: Session, confirmed: Evidence | None) -> Verdict:
+    def _source(self, side: Any, stream: int, calls: int = 0) -> Source:
+        size = self.target.vocab_size if self.target is not None else None
+        if isinstance(side, RecordedSamples):
+            return RecordedSource(side, self.tokens, size, self.depth)
+        return LiveSource(side, self.context, self.tokens, size, self.seed, stream, calls)
+
+    def _take_up(self, source: RecordedSource, before: Tally) -> None:
+        """Skip the draws that an earlier session has seen, if the file still begins with them."""
+        seen = Tally(self.tokens)
+        seen.add(source.words[: before.n])
+        if seen.state() != before.state():
+            raise InputError(
+                f"--resume must go on with the recording it began with, got others in the first {before.n} draws of "
+                f"{source.recorded.path}: append to the file, or begin anew with another --resume file"
+            )
+        source.skip(before.n)
+
+    def _pilot(self) -> Pilot:
+        """The pilot of the saved audit; else draws to be thrown away, or the first ones of two recorded arms."""
+        if self.checkpoint is not None and self.checkpoint.saved is not None:
+            return saved_pilot(self.checkpoint.saved["evidence"])
+        live = [side for side in reversed(self.sides) if not isinstance(side, RecordedSamples)]
+        if not live:
+            both = [side.prefixes(self.tokens, None)[:PILOT] for side in self.sides]
+            return Pilot.of(np.concatenate(both), shared=True)
+        source = self._source(live[0], PILOTS)
+        if not source.seeded:
+            seed_globals(session_seed(self.seed, 0, PILOTING))
+        words = [source.draw(min(source.batch, PILOT)).words for _ in range(PILOT // min(source.batch, PILOT))]
+        return Pilot.of(np.concatenate(words))
+
+    def _reach(self, samples: int) -> tuple[float, float]:
+        """The TV that so many draws find, and the one that they rule out."""
+        if self.target is None:
+            assert self.pilot is not None
+            return baseline_reach(self.pilot, self.tokens, samples, alpha=self.alpha, delta=DELTA)
+        law = object_law(self.target, self.context, self.tokens, self.rtol)[1]
+        return law_reach(law, samples, alpha=self.alpha, delta=DELTA)
+
+    def _check_log(self) -> None:
+        """A decode log needs its depth said; a depth needs a log."""
+        log = isinstance(self.subject, RecordedSamples) and self.subject.blocks is not None
+        if log and self.depth is None:
+            raise InputError(
+                f"--depth must be given with a decode log, got blocks in {self.subject.path} without it: name the "
+                "drafts of a full block, or leave the log out by --depth 0"
+            )
+        if self.depth and not log:
+            raise InputError(f"--depth must go with recorded blocks, got {self.depth} without any: drop it")
+        if self.depth and self.baseline is not None:
+            raise InputError(
+                f"--depth must go with --target, got {self.depth} with --baseline: no law says what a block should "
+                "emit; --depth 0 leaves the log out"
+            )
+
+    def _verdict(self, session: Session, confirmed: Evidence | None) -> Verdict:
         """The verdict on a finished session."""
         evidence = session.evidence
         word = session.decided() or "inconclusive"
-        finds = evidence.detectable(self.alpha)
-        p_value = min(1.0, math.exp(-evidence.peak))
-        seeded = all(source.seeded for source in session.sources)
+        finds = evidence.detectable()
+        drawn, sound = evidence.n > 0, evidence.clean()
         return Verdict(
             verdict=word,
             method="sampled",
-            total_variation=evidence.estimate() if evidence.n else None,
-            total_variation_upper=evidence.tv_upper,
-            total_variation_lower=evidence.tv_lower(DELTA) if word == "biased" else 0.0,
+            total_variation=evidence.estimate() if drawn else None,
+            total_variation_upper=evidence.tv_upper if sound else 1.0,
+            total_variation_lower=evidence.tv_lower(DELTA) if word == "biased" and sound else 0.0,
             confidence=1 - DELTA,
             object=evidence.object(),
             reference=evidence.reference,
-            p_value=p_value,
-            e_value=math.exp(evidence.log_e) if evidence.log_e < 700 else None,
-            log10_e=evidence.log_e / math.log(10) if math.isfinite(evidence.log_e) else None,
-            statistics={name: e for name, e in evidence.statistics().items() if math.isfinite(e)},
-            cross_check=evidence.cross_check() if evidence.n else None,
+            p_value=math.exp(-evidence.peak) if drawn else None,
+            e_value=math.exp(evidence.log_e) if drawn and evidence.log_e < 700 else None,
+            log10_e=_finite(evidence.log_e / math.log(10)) if drawn else None,
+            statistics={name: _finite(e) for name, e in evidence.statistics().items()} if drawn else {},
+            cross_check=evidence.cross_check() if drawn else None,
             samples=evidence.n,
             paths=None,
             smallest_detectable_tv=finds,
@@ -181,56 +258,53 @@ class _Maker:
             witness=evidence.witness() if word == "biased" else None,
             diagnosis=evidence.diagnosis() if word == "biased" else None,
             confirmation=_confirmation(evidence, confirmed),
-            seed=None if self.recorded else self.seed if seeded else "best effort",
+            seed=self._seed_shown(session),
             boundary_tokens=evidence.boundary_tokens(),
-            notes=self._notes(session, word, finds),
+            notes=self._notes(session, word),
         )
 
-    def _notes(self, session: Session, word: str, finds: float) -> tuple[str, ...]:
+    def _seed_shown(self, session: Session) -> int | str | None:
+        live = [source for source in session.sources if isinstance(source, LiveSource)]
+        if not live:
+            return None
+        return self.seed if all(source.seeded for source in live) else "best effort"
+
+    def _notes(self, session: Session, word: str) -> tuple[str, ...]:
         notes = []
-        n = session.evidence.n
+        evidence, n = session.evidence, session.evidence.n
+        if self.checkpoint is not None and self.checkpoint.session:
+            notes.append(f"resumed from {self.checkpoint.path}, session {self.checkpoint.session + 1} of this audit")
         if session.interrupted:
             notes.append(f"interrupted after {n} of at most {session.limit} draws: the verdict is about these")
-        if word == "inconclusive":
-            bound = session.evidence.tv_upper
-            notes.append(f"{n} draws bound TV by {bound:.3g}, asked was {self.tv:.3g}: draw more, or raise --tv")
-            if not session.evidence.clean():
-                notes.append("the draws look dependent on each other: the bound would not hold")
+        for source in session.sources:
+            if isinstance(source, RecordedSource) and len(source.words) > n:
+                notes.append(
+                    f"{len(source.words) - n} of the {len(source.words)} draws in {source.recorded.path} unused"
+                )
+        if not evidence.clean():
+            notes.append("the draws depend on each other: no bound on TV is given, it would take independent draws")
+        elif word == "inconclusive":
+            notes.append(
+                f"{n} draws bound TV by {evidence.tv_upper:.3g}, asked was {self.tv:.3g}: draw more, or raise --tv"
+            )
         return tuple(notes)
 
-    def _within_reach(self, evidence: Evidence, samples: int) -> float:
-        """The bias that so many draws can both find and, where there is none, rule out; 0.02 if none is."""
-        law = evidence.law
-        finds = smallest_detectable_tv(law, samples, self.alpha)
-        low, high = 0.0, 1.0
-        while high - low > 1e-3 * high:
-            middle = (low + high) / 2
-            low, high = (low, middle) if pass_samples(law, middle, DELTA) <= samples else (middle, high)
-        reach = max(finds, high)
-        return reach if reach < 1 else DEFAULT_TV
 
-    def _source(self, subject: Any, seed: int, stream: int) -> Source:
-        size = self.target.vocab_size if self.target is not None else None
-        if isinstance(subject, RecordedSamples):
-            return RecordedSource(subject, self.tokens, size)
-        if not callable(subject):
-            raise InputError(
-                f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: wrap it in one"
-            )
-        return LiveSource(subject, self.context, self.tokens, size, seed, stream)
-
-    @staticmethod
-    def _is_live(subject: Any) -> bool:
-        return not isinstance(subject, RecordedSamples)
+def _finite(log10_e: float) -> float | None:
+    return log10_e if math.isfinite(log10_e) else None
 
 
 def _confirmation(evidence: Evidence, confirmed: Evidence | None) -> str | None:
+    """E of the fresh draws alone, and times the first: an e-value too, the second batch came after the first."""
     if confirmed is None or not confirmed.n:
         return None
-    text = f"fresh-seed confirmation on {confirmed.n} draws: E = {power_of_ten(confirmed.log_e)}"
+    fresh = f"fresh-seed confirmation on {confirmed.n} draws: E = {power_of_ten(confirmed.log_e)}"
     if confirmed.log_e < 0:
-        return f"{text}: not reproduced - a nondeterministic fault, a changed environment, or the event of level alpha"
-    return f"{text}; both together {power_of_ten(evidence.peak + confirmed.log_e)}"
+        return (
+            f"{fresh}, not reproduced: a fault that comes and goes, a changed environment, or the event of level alpha"
+        )
+    word = "reproduced" if confirmed.log_e >= REPRODUCED else "in favour of a bias"
+    return f"{fresh}, {word}; both together {power_of_ten(evidence.peak + confirmed.log_e)}"
 
 
 def _check_arguments(
@@ -242,6 +316,7 @@ def _check_arguments(
     alpha: float,
     tv: float | None,
     rtol: float | None,
+    depth: Any,
     seed: Any,
 ) -> None:
     if (target is None) == (baseline is None):
@@ -251,7 +326,7 @@ def _check_arguments(
         )
     if not all(type(x) is int and x >= 0 for x in context):
         raise InputError(f'the context must be token ids >= 0, got {context}: try --context "0 1"')
-    for name, value, least in (("tokens", tokens, 1), ("samples", samples, 1), ("seed", seed, 0)):
+    for name, value, least in (("tokens", tokens, 1), ("samples", samples, 1), ("depth", depth, 0), ("seed", seed, 0)):
         if value is not None and (type(value) is not int or value < least):
             raise InputError(f"--{name} must be an integer >= {least}, got {value!r}: raise it")
     for name, level in (("alpha", alpha), ("tv", tv)):

@@ -25,6 +25,7 @@ from rheocheck.core.pair import Context
 
 Ints = NDArray[np.int64]
 BATCH = 500  # draws per call of `subject.sample`: small enough for a progress bar and for Ctrl-C
+STREAMS = 8
 
 
 class Subject(Protocol):
@@ -52,7 +53,9 @@ def load_subject(
             raise InputError(f"--set must go with a factory, got the samples file {spec!r}: drop --set")
         return read_samples(spec, context)
     if not is_import_string(spec):
-        raise InputError(f'{what} must be "module:attr" or a .npy or .jsonl file, got {spec!r}: check the spelling')
+        raise InputError(
+            f'{what} must be "module:attr" or a .npy, .jsonl or .parquet file, got {spec!r}: check the spelling'
+        )
     value = load_attribute(spec, what)
     factory = callable(value) and not takes(value, 2) and takes(value, 0)
     if factory or (settings and what == "SUBJECT"):
@@ -68,7 +71,9 @@ def load_subject(
 class LiveSource:
     """Checked draws from a subject: fresh seeds for every call, every return looked at.
 
-    vocab_size  V, or None when no law says it; `stream` keeps the seeds of two sources of one run apart
+    vocab_size  V, or None when no law says it
+    stream      0 to 7: keeps the seeds of the sources of one run apart
+    calls       calls made so far, counted when they have returned: a resumed run goes on at this seed
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class LiveSource:
         vocab_size: int | None,
         seed: int,
         stream: int = 0,
+        calls: int = 0,
     ) -> None:
         self.subject, self.context, self.tokens, self.vocab_size = subject, context, tokens, vocab_size
         self._sample = getattr(subject, "sample", None)
@@ -86,21 +92,23 @@ class LiveSource:
         self._takes_seed = names is not None and "seed" in names
         self.batch = BATCH if self._sample is not None else 1
         self.seeded = self._sample is not None or self._takes_seed
-        self._seeds = _distinct_seeds(seed, stream)
-        self._calls = 0
+        self._start = _first_seed(seed)
+        self._stream = stream
+        self.calls = calls
 
     def draw(self, count: int) -> Draws:
-        """`count` draws, the next ones of this source's stream: one call each, or the rows of one call."""
-        here = np.arange(count, dtype=np.int64)
-        if self._sample is None:
-            self._calls += count
-            return Draws(np.stack([self._one() for _ in range(count)]), 0 * here, here + self._calls - count)
-        self._calls += 1
-        return Draws(self._batch(count), here, 0 * here + self._calls - 1)
+        """At most `count` draws, the next ones of this source's stream: those of one call."""
+        words = self._one() if self._sample is None else self._batch(count)
+        rows = np.arange(len(words), dtype=np.int64)
+        self.calls += 1
+        return Draws(words, rows, 0 * rows + self.calls - 1)
+
+    def _seed(self) -> int:
+        return _distinct_seed(self._start, self._stream, self.calls)
 
     def _batch(self, count: int) -> Ints:
         call = f"subject.sample({self.context}, {self.tokens}, {count}, seed)"
-        drawn = self._call(call, self._sample, self.context, self.tokens, count, next(self._seeds))
+        drawn = self._call(call, self._sample, self.context, self.tokens, count, self._seed())
         rows = _as_ids(drawn, call)
         if rows.shape != (count, self.tokens):
             raise InputError(f"{call} must return shape {(count, self.tokens)}, got {rows.shape}: one row per draw")
@@ -108,14 +116,14 @@ class LiveSource:
 
     def _one(self) -> Ints:
         call = f"subject({self.context}, {self.tokens})"
-        keywords = {"seed": next(self._seeds)} if self._takes_seed else {}
+        keywords = {"seed": self._seed()} if self._takes_seed else {}
         ids = _as_ids(self._call(call, self.subject, self.context, self.tokens, **keywords), call)
         if ids.ndim != 1 or len(ids) < self.tokens:
             raise InputError(
                 f"{call} must return one row of at least {self.tokens} new ids, got shape {ids.shape}: "
                 "leave the context out, and never stop early"
             )
-        return self._in_vocabulary(ids[: self.tokens], call)
+        return self._in_vocabulary(ids[None, : self.tokens], call)
 
     def _in_vocabulary(self, ids: Ints, call: str) -> Ints:
         if ids.min() < 0 or (self.vocab_size is not None and ids.max() >= self.vocab_size):
@@ -137,25 +145,39 @@ class LiveSource:
 
 
 class RecordedSource:
-    """Draws from a samples file, in the order in which they were recorded."""
+    """Draws from a samples file, in the order in which they were recorded. It costs nothing to use them all."""
 
     seeded = True
+    calls = 0
 
-    def __init__(self, recorded: RecordedSamples, tokens: int, vocab_size: int | None) -> None:
-        self._rows = recorded.prefixes(tokens, vocab_size)
-        self.tokens = tokens
+    def __init__(self, recorded: RecordedSamples, tokens: int, vocab_size: int | None, depth: int | None) -> None:
+        self.recorded, self.tokens = recorded, tokens
+        self.words = recorded.prefixes(tokens, vocab_size)
+        rows, calls = recorded.rows, recorded.calls
+        here = np.arange(len(self.words), dtype=np.int64)
+        self._all = Draws(
+            self.words,
+            0 * here if rows is None else rows,
+            here if calls is None else calls,
+            recorded.log(tokens, depth) if depth else None,
+        )
         self._next = 0
-        self.batch = len(self._rows)
+        self.batch = len(self.words)
 
     def skip(self, count: int) -> None:
-        """Leave out the first `count` rows: an earlier session has seen them."""
+        """Leave out the first `count` draws: an earlier session has seen them."""
         self._next = count
 
     def draw(self, count: int) -> Draws:
-        """The next `count` recorded rows."""
-        where = np.arange(self._next, min(self._next + count, len(self._rows)), dtype=np.int64)
-        self._next += len(where)
-        return Draws(self._rows[where], 0 * where, where)
+        """The next `count` recorded draws."""
+        start, self._next = self._next, self._next + count
+        part, blocks = slice(start, start + count), self._all.blocks
+        return Draws(
+            self._all.words[part],
+            self._all.rows[part],
+            self._all.calls[part],
+            None if blocks is None else blocks[part],
+        )
 
 
 Source = LiveSource | RecordedSource
@@ -181,15 +203,17 @@ def _as_ids(value: Any, call: str) -> Ints:
     return ids.astype(np.int64)
 
 
-def _distinct_seeds(seed: int, stream: int) -> Any:
-    """A stream of 2^30 32-bit seeds without repeats, disjoint for streams 0 to 3.
+def _first_seed(seed: int) -> int:
+    return int(np.random.SeedSequence(seed).generate_state(1)[0])
+
+
+def _distinct_seed(start: int, stream: int, call: int) -> int:
+    """The seed of a call: 32 bits, without repeats for 2^29 calls, disjoint for streams 0 to 7.
 
     A counter through MurmurHash3's finaliser, a bijection of 32-bit words: neighbouring calls get unrelated
     seeds.
     """
-    start = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    for i in range(2**30):
-        x = (start + 4 * i + stream) % 2**32
-        x = (x ^ x >> 16) * 0x85EBCA6B % 2**32
-        x = (x ^ x >> 13) * 0xC2B2AE35 % 2**32
-        yield x ^ x >> 16
+    x = (start + STREAMS * call + stream) % 2**32
+    x = (x ^ x >> 16) * 0x85EBCA6B % 2**32
+    x = (x ^ x >> 13) * 0xC2B2AE35 % 2**32
+    return x ^ x >> 16

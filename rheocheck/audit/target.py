@@ -24,6 +24,7 @@ from rheocheck.core.pair import Context, Pair
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MAX_CELLS = 2**20
+OBJECT_CELLS = 512  # most cells of the joint prefix that a bound on TV is about
 EXACT_RTOL, FLOAT_RTOL = 0.0, 1e-6
 
 
@@ -134,18 +135,23 @@ class JointLaw:
         return np.bincount(self.cells, weights=values, minlength=len(self.cells))
 
 
+def object_tokens(size: int, tokens: int) -> int:
+    """How many tokens the object of a bound on TV has: the longest prefix with at most 512 words, at least one."""
+    return next((n for n in range(tokens, 1, -1) if size**n <= OBJECT_CELLS), 1)
+
+
 def joint_law(target: Target, context: Context, tokens: int, rtol: float) -> JointLaw:
     """The joint law of `tokens` tokens after `context`. Raises InputError beyond 2^20 words."""
     size = target.vocab_size
     if size**tokens > MAX_CELLS:
-        fits = int(np.log(MAX_CELLS) / np.log(size))
         raise InputError(
-            f"the joint law must have at most {MAX_CELLS} words, got {size}^{tokens}: "
-            + (f"lower --tokens to {fits}" if fits else "audit a smaller vocabulary")
+            f"the joint law must have at most {MAX_CELLS} words, got {size}^{tokens}: audit a smaller vocabulary"
         )
     if any(not 0 <= x < size for x in context):
         raise InputError(f"the context must hold tokens 0..{size - 1}, got {context}: check --context")
-    law, rows, boundary = np.ones(1), {}, {}
+    law = np.ones(1)
+    rows: dict[Context, Floats] = {}
+    boundary: dict[Context, frozenset[int]] = {}
     possible, group = np.ones(1, dtype=bool), np.full(1, -1)  # group: which boundary context a word runs into
     for length in range(tokens):
         here, may_follow = np.zeros((len(law), size)), np.zeros((len(law), size), dtype=bool)

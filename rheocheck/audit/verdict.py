@@ -36,19 +36,20 @@ class Verdict:
 
     verdict                 lossless | no_bias_found | biased | inconclusive
     total_variation         estimate of TV between the two laws of `object`; above 0 even without a bias
-    total_variation_upper   TV is at most this with `confidence`, at every look, for independent draws
-    total_variation_lower   TV is at least this with `confidence`; 0 unless biased
+    total_variation_upper   TV is at most this with `confidence`, at every look; 1 where the draws show dependence
+    total_variation_lower   TV is at least this with `confidence`; 0 unless biased, and where the draws show dependence
     reference               what it was compared with: target or baseline
-    p_value                 of the null "the draws have the target's law": 1 / (largest E of all looks)
+    p_value                 of the null "the draws have the target's law": 1 / (largest E of all looks); null before the
+                            first draw
     e_value, log10_e        E when the run stopped: an e-value, so those of independent runs may be multiplied (the
-                            largest may not); null when infinite, e_value also beyond what a float holds
-    statistics              log10 E of each bet that had data and is finite
+                            largest may not); null when infinite (then p_value is 0), e_value also beyond a float
+    statistics              log10 E of each bet that had data at the last look; null where E is infinite
     cross_check             p-value of the classical chi-square test at the final sample size
     diagnosis, confirmation what the bias looks like, and what fresh seeds say of it
     samples                 draws of the subject; paths: enumerated paths (exact methods)
-    smallest_detectable_tv  any bias of this TV would have been found with power 99.9 %
+    smallest_detectable_tv  any bias of this TV would have been found with power 99.9 %; 1.0: none for certain
     alpha, tv               what the audit was asked: false-alarm rate, and the bias worth finding
-    witness                 where the bias is seen best; null unless biased
+    witness                 where the bias is seen best; null unless biased, and where the bias is one of dependence
     seed                    the seed that repeats the run, "best effort", or null for recorded samples
     notes                   what the reader must know besides, one sentence each
     """
@@ -73,7 +74,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     total_variation_lower: float = 0.0
     log10_e: float | None = None
-    statistics: dict[str, float] | None = None
+    statistics: dict[str, float | None] | None = None
     cross_check: float | None = None
     diagnosis: str | None = None
     confirmation: str | None = None

@@ -18,9 +18,12 @@ from rheocheck.core.files import parse_context
     "--method", type=click.Choice(["auto", "exact", "sampled"]), default="auto", show_default=True,
     help="auto: the best method there is for the subject.",
 )  # fmt: skip
-@click.option("--samples", type=int, help="Draws of each subject.  [default: as many as --tv needs]")
+@click.option("--samples", type=int, help="Draws of each subject at most.  [default: four times what --tv needs]")
 @click.option("--alpha", default=1e-6, show_default=True, help="Probability of a false alarm.")
-@click.option("--tv", type=float, help="The bias worth finding.  [default: 0.02; with --samples, what these can find]")
+@click.option(
+    "--tv", type=float,
+    help="The bias worth finding.  [default: 0.02; with --samples or a recording, what these can find and rule out]",
+)  # fmt: skip
 @click.option(
     "--rtol",
     type=float,
@@ -30,19 +33,28 @@ from rheocheck.core.files import parse_context
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
     help="Call SUBJECT as a factory with this setting; --target and --baseline get those they take.",
 )  # fmt: skip
+@click.option(
+    "--depth", type=int,
+    help="Drafts of a full block, for a recording with a decode log (blocks); 0 leaves the log out.",
+)  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seeds every draw; the same seed repeats the run.")
+@click.option(
+    "--resume", metavar="FILE",
+    help="Save the audit here at every look, and go on with what FILE holds: its evidence keeps multiplying.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 @click.pass_context
 def audit(
     ctx: click.Context, /, subject: str, target: str | None, baseline: str | None, context: str, tokens: int,
     method: str, samples: int | None, alpha: float, tv: float | None, rtol: float | None,
-    settings: tuple[str, ...], seed: int, as_json: bool,
+    settings: tuple[str, ...], depth: int | None, seed: int, resume: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say whether SUBJECT still emits the target's law.
 
     SUBJECT is "module:attr", a function (context, n_tokens) returning new token ids, or a file of recorded
-    samples (.npy, .jsonl). The verdict is statistical: "no bias found" down to a stated total variation,
-    "biased" with a witness, or "inconclusive". Exit code 0, 1, 3; 2 on bad input.
+    samples (.npy, .jsonl, .parquet). The verdict is statistical: "no bias found" down to a stated total
+    variation, "biased" with a witness, or "inconclusive". Exit code 0, 1, 3; 2 on bad input. The draws are
+    looked at as they come, and stop as soon as they decide; Ctrl-C reports on those made so far.
     """
     if (target is None) == (baseline is None):
         raise click.UsageError(
@@ -63,7 +75,9 @@ def audit(
         load_subject(subject, values, words),
         target=None if target is None else load_target(target, values, words),
         baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
-        context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, seed=seed,
+        context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, depth=depth, seed=seed,
+        resume=resume,
+        question={"subject": subject, "target": target, "baseline": baseline, "settings": values},
     )  # fmt: skip
     if method == "auto":
         note = "method auto chose sampled: exact audits of a subject are not available yet"

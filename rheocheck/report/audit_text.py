@@ -1,5 +1,7 @@
 """A verdict as a few lines for a terminal."""
 
+import math
+
 from rheocheck.audit.verdict import Boundary, Verdict, Witness
 from rheocheck.core.pair import Context
 
@@ -18,13 +20,17 @@ def audit_text(verdict: Verdict) -> str:
         f"  {verdict.object}, against the {verdict.reference}",
     ]
     if verdict.p_value is not None:
-        upper = f"{verdict.total_variation_upper:.4f} with confidence {verdict.confidence:.1%}"
-        lines.append(f"  {verdict.samples} draws: p-value {verdict.p_value:.2g} (false alarms: {verdict.alpha:g})")
-        lines.append(f"  estimated TV {verdict.total_variation:.4f}, below {upper}")
+        lines += [f"  {verdict.samples} draws: {_evidence(verdict)}", f"  {_variation(verdict)}"]
     if verdict.smallest_detectable_tv < 1:
         lines.append(f"  any bias from TV {verdict.smallest_detectable_tv:.4f} on is found with power 99.9%")
+    else:
+        lines.append(f"  no bias is found for certain by {verdict.samples} draws, however large: draw more")
+    lines += [f"  log10 E of {name}: {_power(value)}" for name, value in _best(verdict)]
     if verdict.witness is not None:
         lines.append(f"  witness: {_witness(verdict.witness, verdict.reference)}")
+    lines += [f"  {text}" for text in (verdict.diagnosis, verdict.confirmation) if text]
+    if verdict.cross_check is not None:
+        lines.append(f"  cross-check: chi-square has p-value {verdict.cross_check:.2g} at {verdict.samples} draws")
     lines += [f"  boundary token: {_boundary(token)}" for token in verdict.boundary_tokens]
     if verdict.seed is not None:
         lines.append(f"  seed: {verdict.seed}")
@@ -36,6 +42,40 @@ def _bound(verdict: Verdict) -> str:
     if verdict.verdict != "no_bias_found" or verdict.total_variation_upper is None:
         return ""
     return f" down to TV {verdict.total_variation_upper:.4f}, confidence {verdict.confidence:.1%}"
+
+
+def _evidence(verdict: Verdict) -> str:
+    """The largest E of all looks, what it would take, and the p-value that it amounts to."""
+    largest = "E is infinite" if verdict.log10_e is None else f"E reached 10^{verdict.log10_e:.1f}"
+    threshold = f"a bias is certain from 10^{-math.log10(verdict.alpha):.3g} on"
+    return f"{largest} ({threshold}), p-value {verdict.p_value:.2g}, false alarms {verdict.alpha:g}"
+
+
+def _variation(verdict: Verdict) -> str:
+    bounds = []
+    if verdict.total_variation_lower > 0:
+        bounds.append(f"at least {verdict.total_variation_lower:.4f}")
+    if verdict.total_variation_upper is not None and verdict.total_variation_upper < 1:
+        bounds.append(f"at most {verdict.total_variation_upper:.4f}")
+    each = " each" if len(bounds) == 2 else ""
+    text = f"estimated TV {verdict.total_variation:.4f}"
+    return f"{text}; {', '.join(bounds)}, with confidence {verdict.confidence:.1%}{each}" if bounds else text
+
+
+def _best(verdict: Verdict) -> list[tuple[str, float | None]]:
+    """The statistics that carry a bias: the best one, and all that alone would have been enough."""
+    if verdict.verdict != "biased" or not verdict.statistics:
+        return []
+    ranked = sorted(verdict.statistics.items(), key=lambda item: -_number(item[1]))
+    return [ranked[0], *(item for item in ranked[1:4] if 10 ** -min(300.0, _number(item[1])) <= verdict.alpha)]
+
+
+def _number(log10_e: float | None) -> float:
+    return float("inf") if log10_e is None else log10_e
+
+
+def _power(log10_e: float | None) -> str:
+    return "infinite, an impossible token" if log10_e is None else f"{log10_e:.1f}"
 
 
 def _witness(witness: Witness, reference: str) -> str:

@@ -1,6 +1,7 @@
 """Small subjects, laws and factories, named by the tests as "tests.audit.subjects:..."."""
 
 import random
+import time
 
 import numpy as np
 
@@ -63,6 +64,59 @@ class Batched:
 
 
 batched = Batched()
+
+
+class SharedRows(Batched):
+    """Every word has the right law, but one row in 30 copies the row before it."""
+
+    def sample(self, context, n_tokens, samples, seed):
+        words = super().sample(context, n_tokens, samples, seed)
+        copies = 1 + np.flatnonzero(np.random.default_rng(seed + 1).random(samples - 1) < 1 / 30)
+        words[copies] = words[copies - 1]
+        return words
+
+
+shared_rows = SharedRows()
+
+
+class RepeatedSeed:
+    """Every word has the right law, but one call in 30 draws with the seed of the call before."""
+
+    def __init__(self):
+        self.before = 0
+
+    def __call__(self, context, n_tokens, seed):
+        self.before = self.before if seed % 30 == 0 else seed
+        return honest(context, n_tokens, self.before)
+
+
+FIVE = Pair(
+    5,
+    draft={(): ["1/10", "1/5", "3/10", "1/4", "3/20"]},
+    target={(): ["2/5", "1/4", "1/10", "1/20", "1/5"]},
+)
+
+
+def five_law(context):
+    return [float(x) for x in FIVE.p(tuple(context))]
+
+
+def unsubtracted(context, n_tokens, seed):
+    """Speculative sampling with one draft, except that a rejected draft is replaced from p, not from (p - q)+."""
+    rng = random.Random(seed)
+    p, q = ([float(x) for x in row] for row in (FIVE.p(()), FIVE.q(())))
+
+    def token(prefix):
+        d = rng.choices(range(5), q)[0]
+        return d if rng.random() < p[d] / q[d] else rng.choices(range(5), p)[0]
+
+    return walk(token, context, n_tokens)
+
+
+def slow(context, n_tokens, seed):
+    """Takes its time, so that a test can stop it."""
+    time.sleep(0.002)
+    return honest(context, n_tokens, seed)
 
 
 def mixture(*, weight=0.0, name="x"):

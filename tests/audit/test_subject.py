@@ -1,5 +1,6 @@
 """Loading subjects and targets by name, with and without settings."""
 
+import numpy as np
 import pytest
 
 from rheocheck.audit.settings import parse_settings
@@ -46,7 +47,7 @@ def test_a_baseline_takes_only_the_settings_it_knows():
     "spec, values, message",
     [
         ("http://localhost/v1", {}, "got the endpoint http://localhost/v1: endpoints are not supported"),
-        ("honest", {}, 'SUBJECT must be "module:attr" or a .npy or .jsonl file, got \'honest\''),
+        ("honest", {}, 'SUBJECT must be "module:attr" or a .npy, .jsonl or .parquet file, got \'honest\''),
         (f"{HERE}:nothing", {}, "has no attribute 'nothing'"),
         ("no_such_module:x", {}, "importing 'no_such_module' failed"),
         (f"{HERE}:not_callable", {}, r"must be a function \(context, n_tokens\) -> ids, got int"),
@@ -94,11 +95,44 @@ def test_seeds_do_not_repeat_within_or_between_streams():
         seeds.append(seed)
         return [0]
 
-    for stream in (0, 1, 2):
-        LiveSource(subject, (), 1, 1, seed=7, stream=stream).draw(5000)
-    assert len(set(seeds)) == 15_000
+    for stream in range(8):
+        source = LiveSource(subject, (), 1, 1, seed=7, stream=stream)
+        for _ in range(2000):
+            source.draw(1)
+    assert len(set(seeds)) == 16_000
     assert min(seeds) >= 0
     assert max(seeds) < 2**32
+
+
+def test_a_source_goes_on_where_another_ended():
+    """The seeds and the numbers of calls of a resumed run follow those of the run before."""
+
+    def subject(context, n_tokens, seed):
+        return [seed % 5]
+
+    whole = LiveSource(subject, (), 1, 5, seed=7)
+    parts = LiveSource(subject, (), 1, 5, seed=7), LiveSource(subject, (), 1, 5, seed=7, calls=30)
+    together = [whole.draw(1) for _ in range(50)]
+    apart = [parts[i >= 30].draw(1) for i in range(50)]
+    for name in ("words", "rows", "calls"):
+        assert np.array_equal(*(np.concatenate([getattr(d, name) for d in draws]) for draws in (together, apart)))
+
+
+def test_a_call_that_raises_is_not_counted():
+    def subject(context, n_tokens, seed):
+        seeds.append(seed)
+        if len(seeds) == 2:
+            raise KeyboardInterrupt
+        return [0]
+
+    seeds = []
+    source = LiveSource(subject, (), 1, 1, seed=7)
+    source.draw(1)
+    with pytest.raises(KeyboardInterrupt):
+        source.draw(1)
+    assert source.calls == 1
+    source.draw(1)
+    assert seeds[1] == seeds[2] != seeds[0]
 
 
 def test_keyword_only_seeds_are_used_and_catch_all_keywords_are_not():
