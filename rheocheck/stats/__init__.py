@@ -27,6 +27,7 @@ from rheocheck.stats.classical import (
     min_p,
     octave_chi_square,
 )
+from rheocheck.stats.debiased import tv_upper_debiased
 from rheocheck.stats.emix import (
     Bet,
     EMix,
