@@ -84,5 +84,6 @@ __all__ = [
     "tv_upper_anytime",
     "tv_upper_bound",
     "tv_upper_bound_two_sample",
+    "tv_upper_debiased",
     "worst_cells",
 ]
