@@ -171,7 +171,7 @@ n = ncp / chi2(P, p)); `pooled`: the same with cells pooled to 20 expected hits.
 `formula`: n = (s + w sqrt(n) + 0.96)^2 / eps^2 with s = sum sqrt(p_i (1-p_i) / 2 pi); `pass_samples`: the same with the
 exact mean; `measured`: the smallest n, in steps of 1 % of the formula, at which 99.9 % of 20,000 runs have earned
 TV <= eps. Measured / formula is {np.mean(ratios):.2f} on average and {max(ratios):.2f} in the worst case (wanted: at
-most 1.10): 0.96 is the fluctuation of laws of many cells; where one event holds about half of the mass it is up to 1.25.
+most 1.10): 0.96 is the fluctuation of laws of many cells; where one event holds half of the mass it is up to 1.25.
 
 {table(pass_head, pass_rows)}
 """
