@@ -29,6 +29,7 @@ from rheocheck.stats.classical import (
     octave_chi_square,
 )
 from rheocheck.stats.copies import CopyBet, LagBet
+from rheocheck.stats.debiased import tv_upper_debiased
 from rheocheck.stats.emix import (
     Bet,
     EMix,
@@ -96,6 +97,7 @@ __all__ = [
     "tv_upper_anytime",
     "tv_upper_bound",
     "tv_upper_bound_two_sample",
+    "tv_upper_debiased",
     "tv_upper_two_sample_anytime",
     "worst_cells",
 ]
