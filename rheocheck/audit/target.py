@@ -130,7 +130,7 @@ class JointLaw:
 def joint_law(target: Target, context: Context, tokens: int, rtol: float) -> JointLaw:
     """The joint law of `tokens` tokens after `context`. Raises InputError beyond 2^20 words."""
     size = target.vocab_size
-    if size**tokens > MAX_CELLS:
+    if tokens * np.log2(size) > np.log2(MAX_CELLS):  # size**tokens itself may be astronomical
         fits = int(np.log(MAX_CELLS) / np.log(size))
         raise InputError(
             f"the joint law must have at most {MAX_CELLS} words, got {size}^{tokens}: "
@@ -164,7 +164,7 @@ def _called(name: str, call: Callable[[], Any]) -> Any:
         return call()
     except RheocheckError:
         raise
-    except Exception as error:  # whatever the user's law raises becomes one clear line
+    except (Exception, SystemExit) as error:  # whatever the user's law raises becomes one clear line
         raise InputError(
             f"{name} must return numbers, it raised {type(error).__name__}: {error}: run this call by itself"
         ) from error
