@@ -17,9 +17,9 @@ LAYERS = {
     "core": set(),
     "exact": {"core"},
     "stats": set(),
-    "adapters": {"core", "audit", "production"},
+    "adapters": {"core", "production"},
     "audit": {"core", "exact", "intercept", "stats"},
-    "report": {"audit", "exact", "core"},
+    "report": {"audit"},
     "cli": {"core", "exact", "stats", "audit", "report"},
 }
 THIRD = {
@@ -28,7 +28,7 @@ THIRD = {
     "stats": {"numpy", "scipy"},
     "adapters": {"numpy", "torch", "transformers"},
     "audit": {"numpy", "tqdm"},
-    "report": {"rich", "numpy"},
+    "report": {"rich"},
     "cli": {"click", "tqdm", "rich", "numpy"},
 }
 

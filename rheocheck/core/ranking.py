@@ -8,7 +8,7 @@ The order is strict and blind to identity: (-score, layer, tie, parent's rank in
 faulty rule sets it. It never looks at a token, and no weight exceeds 1, so the parent of a kept node is kept.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -67,7 +67,8 @@ def grow(propose: Callable[[Context], Sequence[Proposal]], context: Context, sha
 def draw(rule: Rule, pair: Pair, context: Context, chance: Chance, shape: Shape) -> list[Proposal]:
     """The proposals of one node under a rule: the probe is drawn, and the slots that depend on it are filled."""
     q = pair.q(context)
-    slots = _slots(rule, q, shape.branching, shape.leads)
+    K, m = shape.branching, shape.leads
+    slots = _slots(rule, q, K, m) if isinstance(rule, Hashable) else check_slots(rule(q, K, m), q)
     probe = next((chance.choose(slot.law) for slot in slots if slot.law is not None), None)
     proposals = []
     for number, slot in enumerate(slots, start=1):

@@ -2,9 +2,7 @@
 
 from fractions import Fraction
 
-from rheocheck.core.pair import spaced
-from rheocheck.core.shape import Shape
-from rheocheck.exact.verification import Verification
+from rheocheck.audit import Shape, Verification, spaced
 
 
 def verify_text(result: Verification, *, subject: str, shape: Shape) -> str:
