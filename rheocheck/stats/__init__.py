@@ -1,6 +1,9 @@
 """Tests on counts and laws: numpy and scipy only; nothing here knows what a decoder is."""
 
-from rheocheck.stats.battery import Battery, Impossible
+from rheocheck.stats.battery import (
+    Battery,
+    Impossible,
+)
 from rheocheck.stats.bounds import (
     Cell,
     anytime_width,
@@ -28,12 +31,22 @@ from rheocheck.stats.classical import (
     min_p,
     octave_chi_square,
 )
-from rheocheck.stats.copies import CopyBet, LagBet
+from rheocheck.stats.copies import (
+    CopyBet,
+    LagBet,
+)
+from rheocheck.stats.debiased import (
+    tv_upper_debiased,
+)
 from rheocheck.stats.emix import (
     Bet,
     EMix,
 )
-from rheocheck.stats.named_faults import Diagnosis, diagnose, fault_laws
+from rheocheck.stats.named_faults import (
+    Diagnosis,
+    diagnose,
+    fault_laws,
+)
 from rheocheck.stats.plan import (
     Plan,
     detection_samples,
@@ -51,7 +64,11 @@ from rheocheck.stats.suite import (
     holm,
     mixed_product,
 )
-from rheocheck.stats.two_sample import SignBetting, StringBetting, tv_upper_two_sample_anytime
+from rheocheck.stats.two_sample import (
+    SignBetting,
+    StringBetting,
+    tv_upper_two_sample_anytime,
+)
 
 __all__ = [
     "Battery",
@@ -96,6 +113,7 @@ __all__ = [
     "tv_upper_anytime",
     "tv_upper_bound",
     "tv_upper_bound_two_sample",
+    "tv_upper_debiased",
     "tv_upper_two_sample_anytime",
     "worst_cells",
 ]

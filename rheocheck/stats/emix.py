@@ -25,8 +25,8 @@ Named faults, laws that known bugs emit, add a component of weight 1/4: the like
 Tolerance: if the true law has P_i <= (1+rtol) p_i for all i, then E (1+rtol)^-n is a supermartingale, and that is
 what is returned.
 
-    >>> round(EMix([0.5, 0.5]).log_e([30, 70]), 2)   # E = 130 against a fair coin
-    4.87
+    >>> round(float(np.exp(EMix([0.5, 0.5]).log_e([30, 70]))), 1)   # 37 to 1 against a fair coin
+    36.9
 """
 
 from collections.abc import Mapping
