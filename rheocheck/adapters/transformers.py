@@ -1,7 +1,6 @@
 """Hugging Face transformers as a subject: assisted generation as installed, end to end, unmodified.
 
-    rheocheck audit rheocheck.adapters.transformers:assisted --target rheocheck.adapters.transformers:target
-    \\
+    rheocheck audit rheocheck.adapters.transformers:assisted --target rheocheck.adapters.transformers:target \\
         --set temperature=0.7 --set top_k=3 --set assistant_ensemble_weight=0.9
 
 Two tiny Llama models with random weights (no download, no tokenizer, no stop token) are target and drafter.
@@ -35,10 +34,7 @@ PROMPT: Context = (0,)
 MAX_VOCAB = 8
 HIDDEN = 16
 SCALE = 0.3  # standard deviation of the weights: laws clearly not uniform, and different after every context
-TARGET_SEED, DRAFTER_SEED = (
-    26,
-    29,
-)  # ensemble weight 0.9 then has TV 0.135 over 3 tokens of 4, the drafter TV 0.76
+TARGET_SEED, DRAFTER_SEED = 26, 29  # ensemble weight 0.9 then has TV 0.135 over 3 tokens of 4, the drafter TV 0.76
 
 
 class ModelLaw:

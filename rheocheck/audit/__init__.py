@@ -1,6 +1,19 @@
-"""Audits: does a subject emit the target's law? Joins an engine (samples and a test) to a subject."""
+"""Audits: an engine joined to a subject. Re-exports what a report prints, of both engines; imports nothing heavy."""
 
-from rheocheck.audit.sampled import audit
-from rheocheck.audit.verdict import Verdict
+from typing import Any
 
-__all__ = ["Verdict", "audit"]
+from rheocheck.audit.verdict import EXIT_CODES, Boundary, Verdict, Witness
+from rheocheck.core.pair import Context, spaced
+from rheocheck.core.shape import Shape
+from rheocheck.exact.verification import Verification
+
+
+def __getattr__(name: str) -> Any:
+    if name == "audit":  # needs numpy, so it is loaded when it is asked for
+        from rheocheck.audit.sampled import audit
+
+        return audit
+    raise AttributeError(f"module 'rheocheck.audit' has no attribute {name!r}")
+
+
+__all__ = ["EXIT_CODES", "Boundary", "Context", "Shape", "Verdict", "Verification", "Witness", "audit", "spaced"]

@@ -222,7 +222,7 @@ class AgainstLaw:
         if self.target.boundary is None:
             return None
         size = self.target.vocab_size
-        if size**self.tokens > MAX_CELLS:
+        if self.tokens * np.log2(size) > np.log2(MAX_CELLS):
             raise InputError(
                 f"a target with filters must have at most {MAX_CELLS} words, got {size}^{self.tokens}: lower --tokens"
             )

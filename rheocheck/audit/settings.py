@@ -41,7 +41,7 @@ def call_factory(factory: Any, settings: Mapping[str, Value], name: str, *, only
         return factory(**{key: value for key, value in settings.items() if key not in unknown})
     except RheocheckError:
         raise
-    except Exception as error:  # whatever the user's factory raises becomes one clear line
+    except (Exception, SystemExit) as error:  # whatever the user's factory raises becomes one clear line
         raise InputError(
             f"{name} must return its object when called with {dict(settings)}, "
             f"it raised {type(error).__name__}: {error}"
@@ -57,6 +57,15 @@ def keyword_names(function: Any) -> tuple[str, ...] | None:
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return None
     return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+
+
+def accepts(function: Any, name: str) -> bool:
+    """Whether `function` certainly takes `name` as a keyword, by itself or through **keywords."""
+    try:
+        inspect.signature(function).bind_partial(**{name: None})
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def takes(function: Any, n: int) -> bool:

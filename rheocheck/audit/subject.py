@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rheocheck.audit.evidence import Draws
 from rheocheck.audit.samples_file import RecordedSamples, is_samples_file, read_samples
-from rheocheck.audit.settings import Value, call_factory, keyword_names, takes
+from rheocheck.audit.settings import Value, accepts, call_factory, takes
 from rheocheck.core.errors import InputError, RheocheckError
 from rheocheck.core.loading import is_import_string, load_attribute
 from rheocheck.core.pair import Context
@@ -88,8 +88,7 @@ class LiveSource:
     ) -> None:
         self.subject, self.context, self.tokens, self.vocab_size = subject, context, tokens, vocab_size
         self._sample = getattr(subject, "sample", None)
-        names = keyword_names(subject)
-        self._takes_seed = names is not None and "seed" in names
+        self._takes_seed = accepts(subject, "seed")
         self.batch = BATCH if self._sample is not None else 1
         self.seeded = self._sample is not None or self._takes_seed
         self._start = _first_seed(seed)
@@ -138,7 +137,7 @@ class LiveSource:
             return function(*args, **keywords)
         except RheocheckError:
             raise
-        except Exception as error:  # whatever the subject raises becomes one clear line
+        except (Exception, SystemExit) as error:  # whatever the subject raises becomes one clear line
             raise InputError(
                 f"{call} must return token ids, it raised {type(error).__name__}: {error}: run this call by itself"
             ) from error
@@ -194,7 +193,7 @@ def seed_globals(seed: int) -> None:
 def _as_ids(value: Any, call: str) -> Ints:
     try:
         ids = np.asarray(value)
-    except Exception as error:  # ragged lists, tensors on a device, lazy objects of any kind
+    except (Exception, SystemExit) as error:  # ragged lists, tensors on a device, lazy objects of any kind
         raise InputError(
             f"{call} must return token ids, got {type(value).__name__} ({error}): convert to a list"
         ) from error

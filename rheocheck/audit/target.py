@@ -137,13 +137,13 @@ class JointLaw:
 
 def object_tokens(size: int, tokens: int) -> int:
     """How many tokens the object of a bound on TV has: the longest prefix with at most 512 words, at least one."""
-    return next((n for n in range(tokens, 1, -1) if size**n <= OBJECT_CELLS), 1)
+    return next((n for n in range(min(tokens, 9), 1, -1) if size**n <= OBJECT_CELLS), 1)
 
 
 def joint_law(target: Target, context: Context, tokens: int, rtol: float) -> JointLaw:
     """The joint law of `tokens` tokens after `context`. Raises InputError beyond 2^20 words."""
     size = target.vocab_size
-    if size**tokens > MAX_CELLS:
+    if tokens * np.log2(size) > np.log2(MAX_CELLS):  # size**tokens itself may be astronomical
         raise InputError(
             f"the joint law must have at most {MAX_CELLS} words, got {size}^{tokens}: audit a smaller vocabulary"
         )
@@ -177,7 +177,7 @@ def _called(name: str, call: Callable[[], Any]) -> Any:
         return call()
     except RheocheckError:
         raise
-    except Exception as error:  # whatever the user's law raises becomes one clear line
+    except (Exception, SystemExit) as error:  # whatever the user's law raises becomes one clear line
         raise InputError(
             f"{name} must return numbers, it raised {type(error).__name__}: {error}: run this call by itself"
         ) from error

@@ -39,9 +39,10 @@ class Verdict:
     total_variation_upper   TV is at most this with `confidence`, at every look; 1 where the draws show dependence
     total_variation_lower   TV is at least this with `confidence`; 0 unless biased, and where the draws show dependence
     reference               what it was compared with: target or baseline
-    p_value, e_value        of the null "the draws have the target's law": e_value is the largest E of all looks (null
-                            when infinite or beyond a float), p_value = 1 / e_value; null before the first draw
-    log10_e                 log10 of e_value; null when it is infinite (then p_value is 0)
+    p_value                 of the null "the draws have the target's law": 1 / (largest E of all looks); null before the
+                            first draw
+    e_value, log10_e        E when the run stopped: an e-value, so those of independent runs may be multiplied (the
+                            largest may not); null when infinite (then p_value is 0), e_value also beyond a float
     statistics              log10 E of each bet that had data at the last look; null where E is infinite
     cross_check             p-value of the classical chi-square test at the final sample size
     diagnosis, confirmation what the bias looks like, and what fresh seeds say of it

@@ -3,6 +3,8 @@
 Exit codes: 0 lossless or no bias found, 1 biased, 2 usage or input error (one line on stderr), 3 inconclusive.
 """
 
+import contextlib
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -38,14 +40,24 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("rheocheck")
+    except PackageNotFoundError:
+        return "unknown (not installed)"
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="rheocheck")
+@click.version_option(_version(), prog_name="rheocheck")
 def cli() -> None:
     """Does a speculative decoder still emit exactly the target model's distribution?"""
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit; every expected error is one line on stderr and exit code 2."""
+    sys.set_int_max_str_digits(0)  # exact answers may have more than 4300 digits
     sys.exit(run(lambda: cli.main(args=arguments, prog_name="rheocheck", standalone_mode=False)))
 
 
@@ -64,6 +76,13 @@ def run(command: Callable[[], Any]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("rheocheck: interrupted before there was anything to report", err=True)
         return 3
+    except OSError as error:  # stdout is full or closed: nothing was answered
+        with contextlib.suppress(OSError):
+            click.echo(f"rheocheck: error: the answer could not be written: {error}", err=True)
+        sys.stdout = open(os.devnull, "w")  # else the interpreter complains once more at exit
+        return 2
+    except Exception as error:  # a bug of ours must never leave with the exit code of "biased"
+        return _refused("rheocheck", f"internal error, please report it: {type(error).__name__}: {error}")
     return code if isinstance(code, int) else 0
 
 

@@ -57,6 +57,9 @@ def demo(as_json: bool) -> int:
     try:
         for arm in audited_arms():
             arms.append(arm)
+            if any("interrupted" in note for note in arm[1].notes):
+                console.print(audit_text(arm[1]))
+                return 3
             console.print(f"{arm[0]}\n{audit_text(arm[1])}\n")
     except MissingExtra:
         console.print("To audit a real decoder next: python -m pip install 'rheocheck[hf]', then this command again.")

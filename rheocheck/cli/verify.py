@@ -10,6 +10,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
+from rheocheck.audit.verdict import EXIT_CODES
 from rheocheck.core.builders import BUILDERS
 from rheocheck.core.decoder import is_rule
 from rheocheck.core.errors import InputError
@@ -22,7 +23,7 @@ from rheocheck.exact import verify as verify_exactly
 from rheocheck.exact.verify import METHODS
 from rheocheck.report.verify_text import verify_text
 
-EXIT_CODES = {"lossless": 0, "biased": 1, "inconclusive": 3}
+GRACE = 3.0  # seconds between asking code to stop and interrupting it
 
 
 @click.command(short_help="Say exactly whether a decoder emits the target's law on a toy pair.")
@@ -72,7 +73,7 @@ def verify(
     is_rule(build)  # refuses a callable of any other form
     loaded = load_pair(pair)
     budget = Budget(max_classes, max_seconds)
-    with _progress(budget), _stopped_by_ctrl_c(budget):
+    with _progress(budget), _stopped_in_time(budget):
         result = verify_exactly(
             loaded, build, check, shape, context=parse_context(context), tokens=tokens, method=method, budget=budget
         )
@@ -109,19 +110,42 @@ def _progress(budget: Budget) -> Iterator[None]:
 
 
 @contextmanager
-def _stopped_by_ctrl_c(budget: Budget) -> Iterator[None]:
-    """The first Ctrl-C spends the budget, so that what was covered is reported; a second one is not caught."""
+def _stopped_in_time(budget: Budget) -> Iterator[None]:
+    """The first Ctrl-C, or the end of --max-seconds, spends the budget, so that what was covered is reported.
+
+    Code that does not look at the budget - a user's builder that never ends - is interrupted GRACE seconds later.
+    """
 
     def stop(*_: Any) -> None:
-        budget.stopped = "interrupted"
-        signal.signal(signal.SIGINT, before)
+        if budget.stopped is None:
+            budget.stopped = "interrupted"
+            _alarm(GRACE)
+        else:
+            raise KeyboardInterrupt
+
+    def late(*_: Any) -> None:
+        if budget.stopped is None:
+            budget.stopped = "max_seconds"
+            _alarm(GRACE)
+        else:
+            raise KeyboardInterrupt
 
     try:
         before = signal.signal(signal.SIGINT, stop)
     except ValueError:  # not in the main thread: there is no Ctrl-C to catch
         yield
         return
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, late)
+    if budget.max_seconds is not None:
+        _alarm(budget.max_seconds + GRACE)
     try:
         yield
     finally:
+        _alarm(0)
         signal.signal(signal.SIGINT, before)
+
+
+def _alarm(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 from rheocheck.core.errors import InputError
 
 T = TypeVar("T")
+MAX_CHOICES = 2_000  # on one path of a replay: a program that asks for more cannot be enumerated, or never ends
 
 
 class Chance(Protocol):
@@ -83,11 +84,14 @@ class ReplayChance:
             index = possible[0]
             self.untried += [(*self._taken, other) for other in possible[1:]]
         self._taken.append(index)
-        self.weight *= Fraction(weights[index], sum(weights)) if _plain(weights) else weights[index] / sum(weights)
+        if len(self._taken) > MAX_CHOICES:
+            raise InputError(f"a replayed program may make at most {MAX_CHOICES} choices on one path; does it end?")
+        weights = [Fraction(w) if isinstance(w, int | float) else w for w in weights]
+        self.weight *= weights[index] / sum(weights)
         return index
 
     def flip(self, p: Any) -> bool:
-        p = min(max(p, 0), 1)
+        p = min(max(Fraction(p) if isinstance(p, float) else p, 0), 1)
         return self.choose((1 - p, p)) == 1
 
     def note(self, event: str) -> None:
@@ -111,8 +115,3 @@ def _check_weights(weights: Sequence[Any]) -> None:
     if not weights or min(weights) < 0 or sum(weights) <= 0:
         shown = ", ".join(map(str, weights[:8]))
         raise InputError(f"weights to choose by must be non-negative with a positive sum, got ({shown})")
-
-
-def _plain(weights: Sequence[Any]) -> bool:
-    """Whether dividing would leave the rationals: Python integers divide to a float."""
-    return all(isinstance(w, int) for w in weights)

@@ -26,15 +26,19 @@ Verifier = Callable[[Law, tuple[Node, ...], Chance], tuple[int, bool]]
 
 
 def is_rule(builder: Builder) -> bool:
-    """Whether `builder` is a rule (three arguments) and not a callable of (pair, context, chance, shape)."""
+    """Whether `builder` is a rule (three arguments) and not a callable of (pair, context, chance, shape).
+
+    Arguments with a default are the author's own and do not count.
+    """
     try:
-        count = len(inspect.signature(builder).parameters)
+        parameters = list(inspect.signature(builder).parameters.values())
     except (TypeError, ValueError):
-        count = 0
+        parameters = []
+    count = sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
     if count not in (3, 4):
         raise InputError(
             "a builder must be a rule(q, K, m) or a callable (pair, context, chance, shape) -> Tree, "
-            f"got {getattr(builder, '__name__', builder)!r} with {count} parameters"
+            f"got {getattr(builder, '__name__', builder)!r} with {count}"
         )
     return count == 3
 

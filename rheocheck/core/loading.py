@@ -27,7 +27,7 @@ def load_attribute(text: str, what: str) -> Any:
         sys.path.insert(0, os.getcwd())
     try:
         value: Any = importlib.import_module(module_name)
-    except Exception as error:  # whatever the user's module raises becomes one clear line
+    except (Exception, SystemExit) as error:  # whatever the user's module raises becomes one clear line
         raise InputError(
             f"{what} {text!r}: importing {module_name!r} failed with {type(error).__name__}: {error}"
         ) from error
@@ -35,6 +35,6 @@ def load_attribute(text: str, what: str) -> Any:
         try:
             value = getattr(value, part)
         except AttributeError as error:
-            names = ", ".join(sorted(n for n in vars(value) if not n.startswith("_"))[:12]) or "none"
+            names = ", ".join(sorted(n for n in dir(value) if not n.startswith("_"))[:12]) or "none"
             raise InputError(f"{what} {text!r}: {module_name!r} has no attribute {part!r}; it has: {names}") from error
     return value

@@ -29,11 +29,11 @@ def exact(value: object) -> Fraction:
     if isinstance(value, str):
         _, e, exponent = value.lower().partition("e")
         if e and exponent.lstrip("+-").isdigit() and abs(int(exponent[:12])) > MAX_EXPONENT:
-            raise InputError(f"a decimal exponent must lie within +-{MAX_EXPONENT}, got {value[:40]!r}")
+            raise InputError(f"a decimal exponent must lie within +-{MAX_EXPONENT}, got {value[:40]!r}; use a rational")
     try:
         return Fraction(value)
     except (ValueError, ZeroDivisionError, OverflowError):
-        raise InputError(f'a probability must be a number such as "1/3" or 0.25, got {value!r}') from None
+        raise InputError(f'a probability must be a number such as "1/3" or 0.25, got {value!r:.60}') from None
 
 
 def normalise(weights: Iterable[Any]) -> Law:
@@ -68,8 +68,13 @@ class Pair:
 
     def __post_init__(self) -> None:
         if isinstance(self.vocab_size, bool) or not isinstance(self.vocab_size, int) or self.vocab_size < 1:
-            raise InputError(f"vocab_size must be a positive integer, got {self.vocab_size!r}")
+            raise InputError(f"vocab_size must be a positive integer, got {self.vocab_size!r:.40}; count the tokens")
         for name in ("draft", "target"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise InputError(
+                    f"{name} must be a mapping of contexts (tuples of tokens) to rows, "
+                    f'got {getattr(self, name)!r:.60}; try {{(): ["1/2", "1/2"]}}'
+                )
             object.__setattr__(self, name, _checked_model(name, getattr(self, name), self.vocab_size))
 
     def p(self, context: Context) -> Law:
@@ -110,9 +115,9 @@ class Pair:
         NaN and +inf raise InputError; -inf is probability 0.
         """
         if not (math.isfinite(temperature) and temperature > 0):
-            raise InputError(f"temperature must be a positive number, got {temperature!r}")
-        if top is not None and top < 1:
-            raise InputError(f"top must be at least 1, or None for no truncation, got {top!r}")
+            raise InputError(f"temperature must be a positive number, got {temperature!r}; try 1.0")
+        if top is not None and (type(top) is not int or top < 1):
+            raise InputError(f"top must be an integer of at least 1, or None for no truncation, got {top!r}; try 128")
         for name, model in (("draft", draft), ("target", target)):
             if () not in model:
                 raise InputError(f'{name} must have logits for the empty context "" (the start)')
@@ -132,50 +137,72 @@ def _longest_suffix(model: Mapping[Context, Law], context: Context) -> Context:
 
 def _checked_model(name: str, model: Mapping[Context, Iterable[Any]], vocab_size: int) -> dict[Context, Law]:
     if () not in model:
-        raise InputError(f'{name} must have a row for the empty context "" (the start); it has {len(model)} others')
+        raise InputError(
+            f'{name} must have a row for the empty context "" (the start), got {len(model)} others; add one'
+        )
     rows = {}
     for context, row in model.items():
-        if not all(isinstance(x, int) and 0 <= x < vocab_size for x in context):
-            raise InputError(f"{name}: contexts must hold tokens 0..{vocab_size - 1}, got {_key(context)!r}")
+        if not isinstance(context, tuple) or not all(type(x) is int and 0 <= x < vocab_size for x in context):
+            raise InputError(
+                f"{name}: a context must be a tuple of tokens 0..{vocab_size - 1}, got {context!r:.60}; "
+                "check vocab_size and the key"
+            )
         rows[context] = _checked_row(f"{name}{_at(context)}", row, vocab_size)
     return rows
 
 
 def _checked_row(where: str, row: Iterable[Any], vocab_size: int) -> Law:
     if isinstance(row, str) or not isinstance(row, Iterable):
-        raise InputError(f"{where} must be a list of {vocab_size} probabilities, got {row!r}")
+        raise InputError(f'{where} must be a list of {vocab_size} probabilities, got {row!r:.60}; try ["1/2", "1/2"]')
     try:
         law = tuple(exact(x) for x in row)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     if len(law) != vocab_size:
-        raise InputError(f"{where} must have vocab_size = {vocab_size} entries, got {len(law)}")
+        raise InputError(
+            f"{where} must have vocab_size = {vocab_size} entries, got {len(law)}; give every token its own"
+        )
     if min(law) < 0:
-        raise InputError(f"{where} must have no negative entry, got {_show(law)}")
+        raise InputError(f"{where} must have no negative entry, got {_show(law)}; check the row")
     if sum(law) != 1:
         raise InputError(
-            f"{where} must sum to 1, got {sum(law)} = {_show(law)}; if these are weights, wrap them: normalise(weights)"
+            f"{where} must sum to 1, got {_short(sum(law))} = {_show(law)}; "
+            "if these are weights, wrap them: normalise(weights)"
         )
     return law
 
 
 def _softmax(where: str, logits: Sequence[float], temperature: float, top: int | None) -> Law:
-    values = [float(x) for x in logits]
+    try:
+        values = [float(x) for x in logits]
+    except (TypeError, ValueError):
+        raise InputError(f"{where} must be a list of numbers, got {logits!r:.60}; one per token") from None
     if not values or any(math.isnan(x) or x == math.inf for x in values) or max(values) == -math.inf:
-        raise InputError(f"{where} must be numbers below +inf, at least one of them finite, got {values!r}")
+        raise InputError(
+            f"{where} must be numbers below +inf, at least one of them finite, got {values!r:.80}; mask with -inf"
+        )
     kept = set(sorted(range(len(values)), key=lambda x: (-values[x], x))[:top])
     best = max(values)
     return normalise(math.exp((value - best) / temperature) if x in kept else 0 for x, value in enumerate(values))
 
 
-def _key(context: Context) -> str:
+def spaced(context: Context) -> str:
+    """A context as files and messages write it: token ids with spaces between, "" for the start."""
     return " ".join(map(str, context))
 
 
 def _at(context: Context) -> str:
-    return f"(context={_key(context)!r})"
+    return f"(context={spaced(context)!r})"
 
 
 def _show(law: Iterable[Fraction]) -> str:
-    entries = [str(x) for x in law]
+    entries = [_short(x) for x in law]
     return f"({', '.join(entries[:8])}{', ...' if len(entries) > 8 else ''})"
+
+
+def _short(x: Any) -> str:
+    """A number for a message: in full, or its first digits when it has more than 60."""
+    if max(abs(x.numerator), x.denominator).bit_length() > 400:  # str() of a huge integer is refused by Python
+        return f"about {float(x):.6g}" if abs(x) < 1e300 else "a huge number"
+    text = str(x)
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -8,9 +8,9 @@ The order is strict and blind to identity: (-score, layer, tie, parent's rank in
 faulty rule sets it. It never looks at a token, and no weight exceeds 1, so the parent of a kept node is kept.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from rheocheck.core.chance import Chance
@@ -67,7 +67,8 @@ def grow(propose: Callable[[Context], Sequence[Proposal]], context: Context, sha
 def draw(rule: Rule, pair: Pair, context: Context, chance: Chance, shape: Shape) -> list[Proposal]:
     """The proposals of one node under a rule: the probe is drawn, and the slots that depend on it are filled."""
     q = pair.q(context)
-    slots = check_slots(rule(q, shape.branching, shape.leads), q)
+    K, m = shape.branching, shape.leads
+    slots = _slots(rule, q, K, m) if isinstance(rule, Hashable) else check_slots(rule(q, K, m), q)
     probe = next((chance.choose(slot.law) for slot in slots if slot.law is not None), None)
     proposals = []
     for number, slot in enumerate(slots, start=1):
@@ -77,6 +78,12 @@ def draw(rule: Rule, pair: Pair, context: Context, chance: Chance, shape: Shape)
             held = partial(_pair_of, token, claim)
             proposals.append(Proposal(number, slot.weight_of(token), held, slot.tie_of(token)))
     return proposals
+
+
+@lru_cache(maxsize=4096)
+def _slots(rule: Rule, q: Law, K: int, m: int) -> Sequence[Slot]:
+    """A rule's slots, checked once per law: a rule is a pure function."""
+    return check_slots(rule(q, K, m), q)
 
 
 def held_token(slot: Slot, probe: int | None) -> int | None:

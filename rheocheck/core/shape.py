@@ -30,7 +30,7 @@ class Shape:
         for name, least in (("leads", 0), ("branching", 1), ("depth", 1), ("nodes", 0), ("frontier", 1)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"{name} must be an integer of at least {least}, got {value!r}")
+                raise InputError(f"{name} must be an integer of at least {least}, got {value!r}; raise it")
 
     @property
     def width(self) -> int:

@@ -1,6 +1,7 @@
 """How many raw assignments an enumeration by hand would face: every probe of every node, drawn every way."""
 
 from rheocheck.core.pair import Context, Pair
+from rheocheck.core.ranking import held_token
 from rheocheck.core.rule import tokens_of
 from rheocheck.core.shape import Shape
 from rheocheck.exact.slots import Slots
@@ -23,7 +24,9 @@ def raw_assignments(pair: Pair, slots: Slots, context: Context, shape: Shape) ->
         for at in layer:
             here = slots.at(at)
             tails.add(max((len(tokens_of(slot)) for slot in here if slot.law is not None), default=1))
-            widths.add(sum(slot.given is None or bool(slot.given) for slot in here))
+            law = next((slot.law for slot in here if slot.law is not None), None)
+            for y in [y for y, mass in enumerate(law) if mass] if law is not None else [None]:
+                widths.add(sum(held_token(slot, y) is not None for slot in here))
             for token in {token for slot in here for token in tokens_of(slot)}:
                 state = pair.state((*at, token))
                 if state not in seen:

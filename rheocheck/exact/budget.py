@@ -7,6 +7,8 @@ from typing import Any
 
 Progress = Callable[[Any, int], None]  # (probability covered so far, classes so far)
 
+ENUMERATION = 0.7  # share of max_seconds that an enumeration may take: what it found must still be pushed through
+
 
 @dataclass
 class Budget:
@@ -31,12 +33,18 @@ class Budget:
         self.classes += 1
         if self.max_classes is not None and self.classes >= self.max_classes:
             self.stopped = self.stopped or "max_classes"
-        if self.classes % 64 == 0:
-            if self.max_seconds is not None and self.seconds() >= self.max_seconds:
-                self.stopped = self.stopped or "max_seconds"
-            if self.progress is not None and self.classes % 1024 == 0:
-                self.progress(covered, self.classes)
+        if self.progress is not None and self.classes % 1024 == 0:
+            self.progress(covered, self.classes)
+        if self.max_seconds is not None and self.seconds() >= ENUMERATION * self.max_seconds:
+            self.stopped = self.stopped or "max_seconds"
         return self.stopped is None
+
+    def late(self) -> bool:
+        """Whether the time is up; asked by what follows an enumeration, which `stopped` does not stop."""
+        if self.max_seconds is None or self.seconds() < self.max_seconds:
+            return False
+        self.stopped = self.stopped or "max_seconds"
+        return True
 
     def seconds(self) -> float:
         return time.monotonic() - self.started

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rheocheck.core.decoder import Builder, Verifier, is_rule
-from rheocheck.core.pair import Context, Law, Pair
+from rheocheck.core.errors import InputError
+from rheocheck.core.pair import Context, Law, Pair, spaced
 from rheocheck.core.ranking import held_token
 from rheocheck.core.rule import Slot, tokens_of
 from rheocheck.core.shape import Shape
@@ -45,22 +46,36 @@ class Certificate:
         return self.reason is None
 
 
-def certify(pair: Pair, builder: Builder, verifier: Verifier, shape: Shape, context: Context = ()) -> Certificate:
-    """Check every context that a cycle from `context` can pass through, one per state of the pair."""
+def certify(
+    pair: Pair,
+    builder: Builder,
+    verifier: Verifier,
+    shape: Shape,
+    context: Context = (),
+    tokens: int | None = None,
+) -> Certificate:
+    """Check every context that a cycle from `context` can pass through, one per state of the pair.
+
+    With `tokens` = L, every context that cycles can pass through until L tokens are emitted.
+    """
     if not is_rule(builder):
         return Certificate(0, "only a rule can be certified: a callable builder hides what its ranks look at")
     slots = Slots(pair, builder, shape)
     seen = {pair.state(context)}
     layer = [context]
     depth = shape.depth if shape.nodes else 0
-    for below in range(depth, -1, -1):
+    steps = depth if tokens is None else max(depth, tokens - 1 + depth)
+    for below in range(steps, -1, -1):
         children: list[Context] = []
         for at in layer:
-            here = slots.at(at) if below else []
+            here = slots.at(at) if depth and (below or tokens is not None) else []
             reason = _local(verifier, pair.p(at), here, at)
             if reason is not None:
-                return Certificate(len(seen), f"at context {' '.join(map(str, at))!r}: {reason}")
-            for token in sorted({token for slot in here for token in tokens_of(slot)}):
+                return Certificate(len(seen), f"at context {spaced(at)!r}: {reason}")
+            following = {token for slot in here for token in tokens_of(slot)}
+            if tokens is not None:  # a later cycle may start behind any token the target can emit
+                following |= {y for y, mass in enumerate(pair.p(at)) if mass}
+            for token in sorted(following):
                 state = pair.state((*at, token))
                 if state not in seen:
                     seen.add(state)
@@ -71,6 +86,15 @@ def certify(pair: Pair, builder: Builder, verifier: Verifier, shape: Shape, cont
 
 def _local(verifier: Verifier, p: Law, slots: list[Slot], context: Context) -> str | None:
     """Why the node at `context` is neither blind nor predictable, or None."""
+    if any(slot.weight_of(x) == 0 for slot in slots for x in tokens_of(slot)):
+        return "a rank weight is 0: below it all scores are equal, and the order of weights says nothing"
+    try:
+        return _checked(verifier, p, slots, context)
+    except InputError as error:
+        return f"the verifier refuses a family that may never be kept ({error})"
+
+
+def _checked(verifier: Verifier, p: Law, slots: list[Slot], context: Context) -> str | None:
     law = next((slot.law for slot in slots if slot.law is not None), None)
     drawn = [y for y, mass in enumerate(law) if mass > 0] if law is not None else [None]
     orders = {y: _order(slots, y) for y in drawn}

@@ -39,8 +39,8 @@ class ClaimsAudit:
         return len({(tuple(step[-1] for step in path), elders, slot) for path, elders, slot, _ in self.false})
 
 
-def audit_claims(forest: Forest, vocab_size: int) -> ClaimsAudit:
-    """Every claim of the forest against the truth."""
+def audit_claims(forest: Forest, vocab_size: int, budget: Budget | None = None) -> ClaimsAudit | None:
+    """Every claim of the forest against the truth; None when the budget's time ran out first."""
     masses: dict[Key, list[Any]] = {}
     claims: dict[Key, set[int]] = {}
     layer: dict[tuple[tuple[Step, ...], int], Any] = {((), tree): mass for tree, mass in forest.roots.items()}
@@ -59,6 +59,8 @@ def audit_claims(forest: Forest, vocab_size: int) -> ClaimsAudit:
                         at = ((*path, _step(children, place, forest)), subtree)
                         below[at] = below.get(at, 0) + mass * chance
         for (path, family), mass in groups.items():
+            if budget is not None and budget.late():
+                return None
             for chance, _, children in forest.revealed(*family):
                 for place, child in enumerate(children):
                     key = claim_key(path, children, place, forest)
@@ -114,7 +116,9 @@ class Relabelled:
         key = (id(pair), context, shape)
         if key not in self._audits:
             forest = forest_of(pair, self.builder, context, shape, Budget())
-            self._audits[key] = (pair, forest, audit_claims(forest, pair.vocab_size))  # holding pair keeps its id
+            audit = audit_claims(forest, pair.vocab_size)
+            assert audit is not None  # no budget, no giving up
+            self._audits[key] = (pair, forest, audit)  # holding the pair keeps its id
         _, forest, audit = self._audits[key]
         tree = build(self.builder, pair, context, chance, shape)
         return Tree(self._relabelled(tree.children, (), forest, audit))

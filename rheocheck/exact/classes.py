@@ -88,16 +88,20 @@ class Classes:
         self.start = context
 
     def enumerate(self, budget: Budget, first: int | None = None) -> Forest:
-        """The forest of all classes. With `first` = l, only what decides the first l tokens: the top l layers."""
+        """The forest of all classes. With `first` = l, of their top l layers, which decide the first l tokens.
+
+        Then a class ends as soon as no entry of the top l layers is left; deeper nodes still compete for the budget
+        until then.
+        """
         forest, nodes = self.forest, self.shape.nodes
-        deepest = self.shape.depth if first is None else min(first, self.shape.depth)
+        top = self.shape.depth if first is None else min(first, self.shape.depth)
         covered: Any = Fraction(0)
         root = self._children_of(None, self.start, 1, ())
         stack: list[Any] = [(_pushed([], root, {}, 0), {}, None, 0, [0] * (self.shape.depth + 1))]
         try:
             while stack and budget.stopped is None:
                 heap, known, kept, size, seen = stack.pop()
-                while heap and size < nodes:
+                while heap and size < nodes and (first is None or any(item[2] <= top for item in heap)):
                     entry = heap[0][6][heap[0][7]]
                     dropped = False
                     for probe, mask in entry.conditions:
@@ -119,12 +123,12 @@ class Classes:
                     layer = entry.layer
                     rank = seen[layer]
                     seen[layer] += 1
-                    if layer < deepest and rank < self.shape.width:
+                    if layer < self.shape.depth and rank < self.shape.width:
                         _pushed(heap, self._expand(entry), known, rank)
                 weight: Any = Fraction(1)
                 for probe, mask in known.items():
                     weight = weight * probe.mass(mask)
-                forest.add(self._intern(kept, known), weight)
+                forest.add(self._intern(kept, known, top), weight)
                 covered += weight
                 budget.spend(covered)
         except KeyboardInterrupt:
@@ -166,13 +170,15 @@ class Classes:
         entries.sort(key=_rank)
         return entries
 
-    def _intern(self, kept: Any, known: dict[_Probe, int]) -> int:
-        """The number of the tree of kept entries; children come before their parents in `kept`."""
+    def _intern(self, kept: Any, known: dict[_Probe, int], top: int) -> int:
+        """The number of the tree of kept entries in the top layers; children come before their parents in `kept`."""
         forest = self.forest
         below: dict[_Entry | None, list[tuple[int, int, int]]] = {}
         clouds: dict[_Entry | None, int] = {}
         while kept is not None:
             entry, kept = kept
+            if entry.layer > top:
+                continue
             tree = LEAF
             if entry in below:
                 tree = self._tree(below.pop(entry), clouds.pop(entry, None))

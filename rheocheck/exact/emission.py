@@ -10,7 +10,8 @@ from typing import Any
 from rheocheck.core.decoder import Verifier
 from rheocheck.core.pair import Context, Law, Pair
 from rheocheck.core.tree import Node
-from rheocheck.exact.forest import HOT, Family, Forest, Known
+from rheocheck.exact.budget import Budget
+from rheocheck.exact.forest import HOT, LEAF, Family, Forest, Known
 from rheocheck.exact.node_law import NodeLaw, node_law
 from rheocheck.exact.numbers import one_hots
 
@@ -33,13 +34,32 @@ class Emission:
     stops: dict[Context, Any] = field(default_factory=dict)
     accepts: dict[Context, Any] = field(default_factory=dict)
     kept: dict[Context, dict[frozenset[int], Any]] = field(default_factory=dict)
-    fallbacks: int = 0
+    fallbacks: set[Any] = field(default_factory=set)
     unseen: Any = 0
+
+    def add(self, other: "Emission") -> None:
+        """Add the measures of more trees."""
+        for mine, theirs in (
+            (self.visits, other.visits),
+            (self.stops, other.stops),
+            (self.accepts, other.accepts),
+        ):
+            for context, mass in theirs.items():
+                mine[context] = mine.get(context, 0) + mass
+        for tables, more in ((self.emitted, other.emitted), (self.kept, other.kept)):
+            for context, law in more.items():
+                table: dict[Any, Any] = tables.setdefault(context, {})
+                for key, mass in law.items():
+                    table[key] = table.get(key, 0) + mass
+        self.fallbacks |= other.fallbacks
 
     @property
     def expected_length(self) -> Any:
         """The expected number of tokens of a block."""
         return sum(self.visits.values())
+
+
+CHUNK = 16_384  # trees pushed at once: many share subtrees, few are lost when time runs out
 
 
 class Walk:
@@ -51,10 +71,33 @@ class Walk:
         self._laws: dict[Any, NodeLaw] = {}
         self._families: dict[Any, Any] = {}
 
-    def emission(self, start: Context) -> Emission:
-        """The cycle from `start`, the context the forest was built for."""
-        forest, out = self.forest, Emission(start, unseen=self.forest.unseen)
-        layer: dict[tuple[Context, int], Any] = {(start, tree): mass for tree, mass in forest.roots.items()}
+    def emission(self, start: Context, budget: Budget | None = None) -> Emission:
+        """The cycle from `start`, the context the forest was built for.
+
+        Trees are pushed in chunks; those that a spent budget leaves out count as unseen.
+        """
+        out = Emission(start, unseen=self.forest.unseen)
+        trees = list(self.forest.roots.items())
+        first, size = 0, 64
+        while first < len(trees):
+            chunk = trees[first : first + size]
+            try:
+                part = self._push(start, chunk, budget)
+            except KeyboardInterrupt:
+                if budget is None:
+                    raise
+                budget.stopped, part = "interrupted", None
+            if part is None:
+                out.unseen += sum(mass for _, mass in trees[first:])
+                break
+            out.add(part)
+            first, size = first + len(chunk), min(2 * size, CHUNK)
+        return out
+
+    def _push(self, start: Context, trees: list[tuple[int, Any]], budget: Budget | None) -> Emission | None:
+        """The emission of some trees; None when the budget was spent before it was complete."""
+        forest, out = self.forest, Emission(start)
+        layer: dict[tuple[Context, int], Any] = {(start, tree): mass for tree, mass in trees}
         while layer:
             below: dict[tuple[Context, int], Any] = {}
             groups: dict[tuple[Context, Any], Any] = {}
@@ -70,16 +113,19 @@ class Walk:
                             below[at] = below.get(at, 0) + mass * chance
             for (context, (family, cloud)), mass in groups.items():
                 self._record(out, context, family, cloud, mass, below)
+                if budget is not None and budget.late():
+                    return None
             layer = below
         return out
 
     def _record(self, out: Emission, context: Context, family: Family, cloud: Any, mass: Any, below: Any) -> None:
         _, ways, fallback = self._family(context, family, cloud)
-        out.fallbacks += fallback
+        if fallback:
+            out.fallbacks.add((context, family, cloud))
         out.visits[context] = out.visits.get(context, 0) + mass
         emitted = out.emitted.setdefault(context, {})
         kept = out.kept.setdefault(context, {})
-        for chance, probe, tokens, law in ways:
+        for chance, leaf, tokens, law in ways:
             part = mass * chance
             kept[tokens] = kept.get(tokens, 0) + part
             for token, weight in law.stop.items():
@@ -89,24 +135,34 @@ class Walk:
             for token, weight in law.descend.items():
                 emitted[token] = emitted.get(token, 0) + part * weight
                 out.accepts[context] = out.accepts.get(context, 0) + part * weight
-                if token == probe:  # a cloud has no subtree: what follows is a leaf
-                    at = ((*context, token), 0)
+                if token == leaf:  # a cloud has no subtree: what follows is a leaf
+                    at = ((*context, token), LEAF)
                     below[at] = below.get(at, 0) + part * weight
 
     def _family(self, context: Context, family: Family, cloud: int | None) -> Any:
-        """([(token, chance of descending)] per child, known ones only), [(chance, probe, kept, law)], fallback)."""
+        """What happens at a node with this family, whatever is below it:
+
+        [(token, chance of descending to this child)] per child, a cloud's left out;
+        [(probability, token by which the walk enters the cloud or None, kept tokens, law)] per token of the cloud;
+        whether a fallback can occur
+        """
         key = (self.pair.state(context), family, cloud)
         if key not in self._families:
             ways = []
-            descend = [[self.forest.kinds[kind].token, 0] for kind in family]
-            for chance, probe, children in self.forest.revealed(family, cloud):
+            kinds = [self.forest.kinds[kind] for kind in family]
+            descend = [[kind.token, 0] for kind in kinds]
+            for chance, _, children in self.forest.revealed(family, cloud):
                 law = self._law(context, children)
-                ways.append((chance, probe, frozenset(c.token for c in children), law))
                 reached: set[int] = set()
+                leaf = None
                 for place, child in enumerate(children):
-                    if child.token != probe and child.token not in reached:  # the walk takes the eldest
+                    if child.token not in reached:  # the walk takes the eldest child that carries the token
                         reached.add(child.token)
-                        descend[place][1] += chance * law.descend.get(child.token, 0)
+                        if kinds[place].token is None:
+                            leaf = child.token
+                        else:
+                            descend[place][1] += chance * law.descend.get(child.token, 0)
+                ways.append((chance, leaf, frozenset(reached), law))
             self._families[key] = (descend, ways, any(law.fallback for *_, law in ways))
         return self._families[key]
 

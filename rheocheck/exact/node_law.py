@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rheocheck.core.chance import outcomes
+from rheocheck.core.chance import ReplayChance, outcomes
 from rheocheck.core.decoder import Verifier
 from rheocheck.core.errors import InputError
-from rheocheck.core.pair import Context, Law
+from rheocheck.core.pair import Context, Law, spaced
 from rheocheck.core.tree import Node, drawn
 from rheocheck.core.verifiers import matching, recursive, rheo
 from rheocheck.exact.numbers import as_fractions
@@ -38,8 +38,9 @@ class NodeLaw:
 
 def node_law(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Context) -> NodeLaw:
     """The law of `verifier` with target law p over kept children. InputError names `context` if it misbehaves."""
-    if verifier in DIRECT:
-        return calling("verifier", DIRECT[verifier], context, p, children, name=name_of(verifier))
+    direct = next((law for known, law in DIRECT if known is verifier), None)
+    if direct is not None:
+        return calling("verifier", direct, context, p, children, name=name_of(verifier))
     return replayed(verifier, p, children, context)
 
 
@@ -48,6 +49,12 @@ def replayed(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Co
     number = type(p[0])
     p = as_fractions(p)
     children = tuple(Node(child.token, child.slot, as_fractions(child.claim)) for child in children)
+    twice = [calling("verifier", verifier, context, p, children, ReplayChance()) for _ in range(2)]
+    if twice[0] != twice[1]:
+        raise InputError(
+            f"verifier {name_of(verifier)!r} at context {spaced(context)!r} must depend on its chance alone, got two "
+            "results for the same choices; draw with chance.choose and chance.flip"
+        )
     stop: dict[int, Any] = {}
     descend: dict[int, Any] = {}
     fallback = False
@@ -57,6 +64,12 @@ def replayed(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Co
         branch = descend if down else stop
         branch[token] = branch.get(token, 0) + number(weight)
         fallback = fallback or "fallback" in notes
+    total = sum(stop.values()) + sum(descend.values())
+    if total != 1:
+        raise InputError(
+            f"verifier {name_of(verifier)!r} at context {spaced(context)!r} must depend on its chance alone, got "
+            f"outcomes of total weight {total}; draw with chance.choose and chance.flip"
+        )
     return NodeLaw(stop, descend, fallback)
 
 
@@ -64,9 +77,9 @@ def _checked(result: Any, vocab_size: int, held: set[int], verifier: Verifier, c
     try:
         token, down = result
         known = not isinstance(token, bool) and token in range(vocab_size)
-    except TypeError:
+    except (TypeError, ValueError):
         known = False
-    name, shown = name_of(verifier), " ".join(map(str, context))
+    name, shown = name_of(verifier), spaced(context)
     if not known:
         raise InputError(
             f"verifier {name!r} at context {shown!r} must return (token, descend) with a token 0..{vocab_size - 1}, "
@@ -127,8 +140,8 @@ def _residual(r: Law, claim: Law, p: Law) -> tuple[Law, bool]:
     return (tuple(x / mass for x in left), False) if mass else (p, True)
 
 
-DIRECT: dict[Verifier, Callable[[Law, tuple[Node, ...]], NodeLaw]] = {
-    matching: _matching,
-    recursive: _recursive,
-    rheo: _rheo,
-}
+DIRECT: list[tuple[Verifier, Callable[[Law, tuple[Node, ...]], NodeLaw]]] = [
+    (matching, _matching),
+    (recursive, _recursive),
+    (rheo, _rheo),
+]

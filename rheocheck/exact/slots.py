@@ -6,7 +6,7 @@ from typing import Any
 
 from rheocheck.core.decoder import Builder
 from rheocheck.core.errors import InputError, RheocheckError
-from rheocheck.core.pair import Context, Law, Pair
+from rheocheck.core.pair import Context, Law, Pair, spaced
 from rheocheck.core.rule import Slot, check_slots
 from rheocheck.core.shape import Shape
 from rheocheck.exact.numbers import Number, as_fractions
@@ -14,12 +14,12 @@ from rheocheck.exact.numbers import Number, as_fractions
 
 def calling(what: str, function: Any, context: Context, *arguments: Any, name: str | None = None) -> Any:
     """function(*arguments), with whatever it raises turned into one clear line that names the context."""
-    where = f"{what} {name or name_of(function)!r} at context {' '.join(map(str, context))!r}"
+    where = f"{what} {name or name_of(function)!r} at context {spaced(context)!r}"
     try:
         return function(*arguments)
     except RheocheckError as error:
         raise InputError(f"{where}: {error}") from error
-    except Exception as error:  # the user's code: report it with its place instead of a traceback
+    except (Exception, SystemExit) as error:  # the user's code: report it with its place instead of a traceback
         raise InputError(f"{where} raised {type(error).__name__}: {error}") from error
 
 

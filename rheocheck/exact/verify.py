@@ -3,8 +3,10 @@
 verify(pair, rheo, recursive, Shape(leads=1, branching=4, depth=3, nodes=8)).verdict   # "lossless"
 """
 
+import math
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from rheocheck.core.builders import rheo as rheo_builder
 from rheocheck.core.decoder import Builder, Verifier, is_rule
@@ -28,6 +30,7 @@ from rheocheck.exact.verification import Acceptance, Verification
 
 REACH = 1_000_000  # classes an enumeration may take when no budget was set: about a minute, 1 GiB
 REACH_REPLAY = 200_000  # the same for a callable builder, whose classes are replays
+T = TypeVar("T")
 METHODS = ("auto", "exact", "certificate")
 
 
@@ -54,18 +57,28 @@ def verify(
     Raises InputError when the builder or the verifier breaks its contract or raises.
     """
     if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    if tokens is not None and tokens < 1:
-        raise InputError(f"tokens must be at least 1, got {tokens}")
+        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}; try auto")
+    if not isinstance(pair, Pair):
+        raise InputError(f"the pair must be a Pair, got {type(pair).__name__}; try load_pair(path)")
+    if not all(type(x) is int and 0 <= x < pair.vocab_size for x in context):
+        raise InputError(f"the context must hold tokens 0..{pair.vocab_size - 1}, got {context!r:.60}; check it")
+    if tokens is not None and (type(tokens) is not int or tokens < 1):
+        raise InputError(f"tokens must be an integer of at least 1, got {tokens!r}; raise it")
+    if tokens is not None and tokens * math.log2(pair.vocab_size) > 20:
+        raise InputError(f"the joint law must have at most 2^20 words, got {pair.vocab_size}^{tokens}; lower tokens")
     budget = budget or Budget()
-    unlimited = budget.max_classes is None and budget.max_seconds is None
+    unlimited = method == "auto" and budget.max_classes is None and budget.max_seconds is None
     engine = _Engine(pair, builder, verifier, shape or Shape(), context, tokens, budget, number or fastest())
     if method == "certificate":
         return engine.certificate()
-    if method == "auto" and unlimited:
-        engine.budget.max_classes = REACH if is_rule(builder) else REACH_REPLAY
-    result = engine.enumerate()
-    if method == "auto" and unlimited and result.stopped == "max_classes":
+    if not unlimited:
+        return engine.enumerate()
+    budget.max_classes = REACH if is_rule(builder) else REACH_REPLAY
+    try:
+        result = engine.enumerate()
+    finally:
+        budget.max_classes = None  # the budget is the caller's
+    if result.stopped == "max_classes":
         certificate = engine.certificate()
         if certificate.verdict == "lossless":
             return certificate
@@ -73,6 +86,8 @@ def verify(
 
 
 class _Engine:
+    """One question and what was computed for it: forests and emissions of every cycle, in the engine's number type."""
+
     def __init__(
         self,
         pair: Pair,
@@ -84,9 +99,6 @@ class _Engine:
         budget: Budget,
         number: Number,
     ) -> None:
-        for token in context:
-            if not 0 <= token < pair.vocab_size:
-                raise InputError(f"the context must hold tokens 0..{pair.vocab_size - 1}, got {token}")
         self.pair = pair.converted(number)
         self.builder, self.verifier, self.shape = builder, verifier, shape
         self.start, self.tokens = context, tokens
@@ -99,7 +111,7 @@ class _Engine:
         if self.tokens is None:
             ends, visits, emitted = emission.stops, emission.visits, emission.emitted
         else:
-            ends = joint_law(self.cycle, self.start, self.tokens)
+            ends = joint_law(self.cycle, self.start, self.tokens, self.budget)
             visits, emitted = prefixes(ends, self.start)
         covered = sum(ends.values())
         lower = total_variation(self.pair, self.start, ends)
@@ -123,7 +135,7 @@ class _Engine:
         )
 
     def certificate(self) -> Verification:
-        certificate = certify(self.pair, self.builder, self.verifier, self.shape, self.start)
+        certificate = certify(self.pair, self.builder, self.verifier, self.shape, self.start, self.tokens)
         lossless = certificate.lossless
         return Verification(
             verdict="lossless" if lossless else "inconclusive",
@@ -145,13 +157,13 @@ class _Engine:
         if key not in self.emissions:
             forest = forest_of(self.pair, self.builder, context, self.shape, self.budget)
             self.forests.append(forest)
-            self.emissions[key] = Walk(self.pair, forest, self.verifier).emission(context)
+            self.emissions[key] = Walk(self.pair, forest, self.verifier).emission(context, self.budget)
         return self.emissions[key]
 
     def _exact(self, variation: Any, emission: Emission, visits: Any, emitted: Any) -> Verification:
-        audits = [audit_claims(forest, self.pair.vocab_size) for forest in self.forests]
+        false_claims = self._in_time(self._false_claims)
         length = as_fraction(emission.expected_length)
-        best = {s: optimal_acceptance(self.pair.p(s), kept) for s, kept in emission.kept.items()}
+        best = self._in_time(lambda: self._optimum(emission))
         return Verification(
             verdict="biased" if variation else "lossless",
             method="exact",
@@ -164,27 +176,58 @@ class _Engine:
             expected_length=length,
             classes=self.budget.classes,
             assignments=self._assignments(),
-            false_claims=sum(audit.count() for audit in audits),
-            fallbacks=sum(cycle.fallbacks for cycle in self.emissions.values()),
+            false_claims=false_claims,
+            fallbacks=sum(len(cycle.fallbacks) for cycle in self.emissions.values()),
             acceptance=Acceptance(
                 as_fraction(emission.accepts.get(emission.start, 0)),
                 as_fraction(sum(emission.accepts.values())) / length,
             ),
-            optimal_acceptance=Acceptance(as_fraction(best[emission.start]), as_fraction(sum(best.values())) / length),
+            optimal_acceptance=best,
             witness=witness(self.pair, visits, emitted),
         )
 
+    def _false_claims(self) -> int | None:
+        audits = [audit_claims(forest, self.pair.vocab_size, self.budget) for forest in self.forests]
+        return sum(audit.count() for audit in audits if audit) if None not in audits else None
+
+    def _optimum(self, emission: Emission) -> Acceptance | None:
+        """The best acceptance possible at the contexts of a cycle."""
+        best: dict[Context, Any] = {}
+        for context, kept in emission.kept.items():
+            if self.budget.late():
+                return None
+            best[context] = optimal_acceptance(self.pair.p(context), kept)
+        length = as_fraction(emission.expected_length)
+        return Acceptance(as_fraction(best[emission.start]), as_fraction(sum(best.values())) / length)
+
+    def _in_time(self, compute: Callable[[], T]) -> T | None:
+        """What `compute` gives; None when it is interrupted, since the verdict stands without it."""
+        if self.budget.stopped == "interrupted":
+            return None
+        try:
+            return compute()
+        except KeyboardInterrupt:
+            return None
+
     def _first_tokens(self) -> dict[int, Fraction]:
-        """Exact total variations of the first 1, 2, ... tokens, each under the same budget as the whole."""
+        """Exact total variations of the first 1, 2, ... tokens, each under the same number of classes as the whole.
+
+        Over cycles only the first token is the same as in one cycle; time that is used up stays used up.
+        """
         ladder: dict[int, Fraction] = {}
         if not is_rule(self.builder) or self.budget.stopped == "interrupted":
             return ladder
-        for length in range(1, 2 if self.tokens else self.shape.depth + 1):  # over cycles only the first is the same
-            budget = Budget(self.budget.max_classes, self.budget.max_seconds)
-            forest = forest_of(self.pair, self.builder, self.start, self.shape, budget, first=length)
-            if forest.unseen:
+        for length in range(1, 2 if self.tokens else self.shape.depth + 1):
+            seconds = self.budget.max_seconds
+            left = None if seconds is None else seconds - self.budget.seconds()
+            if left is not None and left <= 0:
                 break
-            ends = self._first(Walk(self.pair, forest, self.verifier).emission(self.start), length)
+            budget = Budget(self.budget.max_classes, left)
+            forest = forest_of(self.pair, self.builder, self.start, self.shape, budget, first=length)
+            emission = Walk(self.pair, forest, self.verifier).emission(self.start, budget)
+            if emission.unseen:
+                break
+            ends = self._first(emission, length)
             ladder[length] = as_fraction(total_variation(self.pair, self.start, ends))
         return ladder
 

@@ -2,8 +2,7 @@
 
 import math
 
-from rheocheck.audit.verdict import Boundary, Verdict, Witness
-from rheocheck.core.pair import Context
+from rheocheck.audit import Boundary, Context, Verdict, Witness, spaced
 
 HEADLINES = {
     "lossless": "LOSSLESS",
@@ -93,4 +92,4 @@ def _boundary(token: Boundary) -> str:
 
 
 def _show(context: Context) -> str:
-    return f'context "{" ".join(map(str, context))}"'
+    return f'context "{spaced(context)}"'

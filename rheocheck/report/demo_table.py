@@ -3,7 +3,7 @@
 from rich import box
 from rich.table import Table
 
-from rheocheck.exact.verification import Verification
+from rheocheck.audit import Verification
 from rheocheck.report.verify_text import number
 
 Row = tuple[str, str, Verification, str]  # (builder, verifier, what was found, what was expected)

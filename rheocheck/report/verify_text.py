@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from rheocheck.core.shape import Shape
-from rheocheck.exact.verification import Verification
+from rheocheck.audit import Shape, Verification, spaced
 
 
 def verify_text(result: Verification, *, subject: str, shape: Shape) -> str:
@@ -34,12 +33,14 @@ def verify_text(result: Verification, *, subject: str, shape: Shape) -> str:
         if length > 1:
             say(f"first {length} tokens", f"total variation {number(variation)}")
     if result.witness:
-        after = " ".join(map(str, result.witness.context)) or "the start"
+        after = spaced(result.witness.context) or "the start"
         what = "the prefix comes with at least" if result.method == "interval" else "emitted"
         emitted, target = number(result.witness.emitted), number(result.witness.target)
         say("witness", f"after {after}, token {result.witness.token}: {what} {emitted}, target {target}")
     if result.expected_length is not None:
         say("block length", f"{number(result.expected_length)} tokens expected")
+    if result.acceptance and not result.optimal_acceptance:
+        say("acceptance", f"{float(result.acceptance.root):.4f} at the root; no time for the best possible")
     if result.acceptance and result.optimal_acceptance:
         real, best = result.acceptance, result.optimal_acceptance
         say("acceptance", f"{float(real.root):.4f} at the root, {float(best.root):.4f} possible")
@@ -57,6 +58,8 @@ def verify_text(result: Verification, *, subject: str, shape: Shape) -> str:
 
 def number(x: Fraction) -> str:
     """A rational for reading: exact when short, else rounded (~)."""
+    if x.denominator.bit_length() > 60:  # far too long to read, and str() refuses more than 4300 digits
+        return f"~{float(x):.6g}"
     text = str(x)
     if len(text) <= 9:
         return text if x.denominator == 1 else f"{text} = {float(x):.6g}"

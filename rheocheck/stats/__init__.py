@@ -1,9 +1,6 @@
 """Tests on counts and laws: numpy and scipy only; nothing here knows what a decoder is."""
 
-from rheocheck.stats.battery import (
-    Battery,
-    Impossible,
-)
+from rheocheck.stats.battery import Battery, Impossible
 from rheocheck.stats.bounds import (
     Cell,
     anytime_width,
@@ -31,22 +28,13 @@ from rheocheck.stats.classical import (
     min_p,
     octave_chi_square,
 )
-from rheocheck.stats.copies import (
-    CopyBet,
-    LagBet,
-)
-from rheocheck.stats.debiased import (
-    tv_upper_debiased,
-)
+from rheocheck.stats.copies import CopyBet, LagBet
+from rheocheck.stats.debiased import tv_upper_debiased
 from rheocheck.stats.emix import (
     Bet,
     EMix,
 )
-from rheocheck.stats.named_faults import (
-    Diagnosis,
-    diagnose,
-    fault_laws,
-)
+from rheocheck.stats.named_faults import Diagnosis, diagnose, fault_laws
 from rheocheck.stats.plan import (
     Plan,
     detection_samples,
@@ -64,11 +52,7 @@ from rheocheck.stats.suite import (
     holm,
     mixed_product,
 )
-from rheocheck.stats.two_sample import (
-    SignBetting,
-    StringBetting,
-    tv_upper_two_sample_anytime,
-)
+from rheocheck.stats.two_sample import SignBetting, StringBetting, tv_upper_two_sample_anytime
 
 __all__ = [
     "Battery",

@@ -135,15 +135,17 @@ def test_a_call_that_raises_is_not_counted():
     assert seeds[1] == seeds[2] != seeds[0]
 
 
-def test_keyword_only_seeds_are_used_and_catch_all_keywords_are_not():
+def test_keyword_only_and_catch_all_subjects_get_seeds():
     def keyword_only(context, n_tokens, *, seed):
         return [seed % 2]
 
     def catch_all(context, n_tokens, **options):
-        assert not options
+        return [options["seed"] % 2]
+
+    def without(context, n_tokens):
         return [0]
 
-    assert LiveSource(keyword_only, (), 1, 2, seed=1).seeded
-    source = LiveSource(catch_all, (), 1, 2, seed=1)
-    source.draw(1)
-    assert not source.seeded
+    for subject, seeded in ((keyword_only, True), (catch_all, True), (without, False)):
+        source = LiveSource(subject, (), 1, 2, seed=1)
+        source.draw(1)
+        assert source.seeded == seeded

@@ -1,6 +1,10 @@
 """What the command line tests name as module:attr."""
 
-from rheocheck.core import Node, Pair, Slot, Tree, matching
+import itertools
+import sys
+from fractions import Fraction
+
+from rheocheck.core import Node, Pair, Slot, Tree, matching, one_hot
 from rheocheck.core.builders import rheo
 
 pair = Pair(3, {(): ["1/2", "1/4", "1/4"]}, {(): ["1/3", "1/3", "1/3"]})
@@ -34,6 +38,43 @@ def broken(q, K, m):
     if q[4] == min(q):  # of the golden Markov pair's rows, that of context 2 is the first to come up
         raise KeyError("row")
     return rheo(q, K, m)
+
+
+tiny = Pair(2, {(): ["1e-5000", 1 - Fraction("1e-5000")]}, {(): ["1/2", "1/2"]})
+COUNTER = itertools.count()
+
+
+def exits(pair, context, chance, shape):
+    sys.exit(0)
+
+
+def impure(pair, context, chance, shape):
+    token = next(COUNTER) % 5
+    return Tree((Node(token, 1, one_hot(5, token)),))
+
+
+def impure_verifier(p, children, chance):
+    return next(COUNTER) % 5, False if chance.flip(0.5) else float(next(COUNTER)) < 0
+
+
+def endless(pair, context, chance, shape):
+    while True:
+        pass
+
+
+def unsorted(pair, context, chance, shape):
+    return Tree((Node(0, 2, one_hot(5, 0)), Node(1, 1, one_hot(5, 1))))
+
+
+def lawless(pair, context, chance, shape):
+    return Tree((Node(0, 1, (1, 1, 0, 0, 0)),))
+
+
+def deep(pair, context, chance, shape):
+    nodes = ()
+    for _ in range(3000):
+        nodes = (Node(0, 1, one_hot(5, 0), nodes),)
+    return Tree(nodes)
 
 
 def treeless(pair, context, chance, shape):

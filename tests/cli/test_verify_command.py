@@ -112,11 +112,11 @@ BAD = {
     "D = 0": ([MARKOV, "-D", "0"], "depth must be an integer of at least 1, got 0"),
     "m = -1": ([MARKOV, "-m", "-1"], "leads must be an integer of at least 0, got -1"),
     "F = 0": ([MARKOV, "-F", "0"], "frontier must be an integer of at least 1, got 0"),
-    "tokens 0": ([MARKOV, "--tokens", "0"], "tokens must be at least 1, got 0"),
+    "tokens 0": ([MARKOV, "--tokens", "0"], "tokens must be an integer of at least 1, got 0"),
     "non-numeric": ([MARKOV, "-N", "many"], "'many' is not a valid integer"),
     "max-classes 0": ([MARKOV, "--max-classes", "0"], "0 is not in the range x>=1"),
     "context text": ([MARKOV, "--context", "a b"], "token ids separated by spaces"),
-    "context outside": ([MARKOV, "--context", "7"], "tokens 0..4, got 7"),
+    "context outside": ([MARKOV, "--context", "7"], "tokens 0..4, got (7,)"),
     "no module": (["no.such:pair"], "importing 'no.such' failed"),
     "no attribute": ([f"{PLUGINS}:nothing"], "has no attribute 'nothing'"),
     "not a pair": ([f"{PLUGINS}:number"], "must be a Pair or a function returning one, got int"),
@@ -128,6 +128,18 @@ BAD = {
     "builder returns no tree": ([MARKOV, "--builder", f"{PLUGINS}:treeless"], "must return a Tree, got list"),
     "verifier raises": ([MARKOV, "--verifier", f"{PLUGINS}:stuck"], "verifier 'stuck' at context '' raised"),
     "rheo over several draws": ([MARKOV, "--builder", "sampled", "-N", "2"], "at most one drawn child a node"),
+    "builder exits": ([MARKOV, "--builder", f"{PLUGINS}:exits"], "builder 'exits' at context '' raised SystemExit"),
+    "builder draws elsewhere": ([MARKOV, "--builder", f"{PLUGINS}:impure"], "must depend on its chance alone"),
+    "root slots unsorted": ([MARKOV, "--builder", f"{PLUGINS}:unsorted"], "children must stand in slot order"),
+    "claim is no law": ([MARKOV, "--builder", f"{PLUGINS}:lawless"], "must be 5 exact probabilities"),
+    "tree too deep": ([MARKOV, "--builder", f"{PLUGINS}:deep"], "at most 500 layers"),
+    "verifier draws elsewhere": (
+        [MARKOV, "--verifier", f"{PLUGINS}:impure_verifier"],
+        "must depend on its chance alone",
+    ),
+    "too many words": ([MARKOV, "--tokens", "99"], "at most 2^20 words, got 5^99"),
+    "attribute of a number": ([f"{PLUGINS}:number.zz"], "has no attribute 'zz'"),
+    "long name": (["a" * 5000 + ":b"], "importing"),
     "no such option": ([MARKOV, "--speed"], "No such option"),
     "no pair": ([], "Missing argument 'PAIR'"),
 }
@@ -140,6 +152,45 @@ def test_bad_input_is_one_line_and_exit_2(capsys, name):
     assert (code, out) == (2, "")
     assert wanted in err
     assert err.count("\n") == 1
+
+
+def test_an_internal_error_never_looks_like_biased(capsys, monkeypatch):
+    monkeypatch.setattr("rheocheck.cli.verify.verify_text", lambda *_, **__: 1 / 0)
+    code, out, err = run(capsys, MARKOV)
+    assert (code, out) == (2, "")
+    assert "internal error, please report it: ZeroDivisionError" in err
+
+
+def test_huge_answers_are_written(capsys):
+    """More digits than Python writes by default."""
+    assert run(capsys, f"{PLUGINS}:pair", "-D", 3000, "-N", 3, "--json")[0] == 0
+    assert run(capsys, f"{PLUGINS}:tiny")[0] == 0
+
+
+def test_an_endless_builder_is_interrupted(capsys):
+    """--max-seconds holds for code that does not look at it, a few seconds later."""
+    code, out, _ = run(capsys, MARKOV, "--builder", f"{PLUGINS}:endless", "--max-seconds", 0.2, "--json")
+    answer = json.loads(out)
+    assert (code, answer["method"], answer["covered"]) == (3, "interval", "0")
+
+
+def test_time_is_kept_outside_the_enumeration(capsys):
+    """A joint law of 8 tokens takes minutes; what is known after a second is an interval."""
+    arguments = ["toy_models.survival_bias:pair", "--tokens", 10, "--max-seconds", 1, "--json"]
+    code, out, _ = run(capsys, *arguments)
+    assert (code, json.loads(out)["stopped"]) == (3, "max_seconds")
+    assert json.loads(out)["seconds"] < 10
+
+
+def test_first_token_of_an_interval_is_exact(capsys):
+    """The README's own example, cut after 2 of 4 classes: deeper nodes still compete for the budget."""
+    arguments = ["toy_models.survival_bias:pair", "--builder", "naive", "-K", 3, "-D", 2, "-N", 4]
+    code, out, _ = run(capsys, *arguments, "--max-classes", 3, "--json")
+    answer = json.loads(out)
+    assert answer["method"] == "interval"
+    assert answer["first_token_total_variation"] in (None, "1/5")
+    whole = json.loads(run(capsys, *arguments, "--json")[1])
+    assert whole["first_token_total_variation"] == "1/5"
 
 
 def test_ctrl_c_reports_what_was_covered():

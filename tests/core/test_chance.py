@@ -36,6 +36,22 @@ def test_integer_weights_stay_rational():
     assert {w for w, *_ in outcomes(lambda chance: chance.choose([1, 2]))} == {Fraction(1, 3), Fraction(2, 3)}
 
 
+def test_float_coins_are_exact():
+    """A float is taken as the binary number it is, replayed or sampled."""
+    weights = {result: weight for weight, result, _ in outcomes(lambda chance: chance.flip(0.3))}
+    assert weights == {True: Fraction(0.3), False: 1 - Fraction(0.3)}
+    assert sum(w for w, *_ in outcomes(lambda chance: chance.choose([0.1, 0.2, 0.3]))) == 1
+
+
+def test_endless_programs_are_refused():
+    def endless(chance):
+        while True:
+            chance.flip(Fraction(1, 2))
+
+    with pytest.raises(InputError, match="does it end"):
+        next(iter(outcomes(endless)))
+
+
 @pytest.mark.parametrize("weights", [[], [0, 0], [1, -1]])
 def test_bad_weights(weights):
     with pytest.raises(InputError, match="non-negative with a positive sum"):

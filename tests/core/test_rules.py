@@ -70,11 +70,18 @@ BAD_SLOTS = {
     "fill without probe": ([Slot(given={0: 1}, weight=1)], "depends on the probe"),
     "weight above 1": ([Slot(token=0, weight=Fraction(3, 2))], "must lie in [0, 1], got 3/2"),
     "negative weight": ([Slot(token=0, weight=-1)], "must lie in [0, 1], got -1"),
-    "float weight": ([Slot(token=0, weight=0.5)], "must be exact, got the float 0.5"),
+    "float weight": ([Slot(token=0, weight=0.5)], "rank weight must be exact, an integer or a Fraction, got 0.5"),
     "token outside": ([Slot(token=4, weight=1)], "tokens 0..3"),
-    "law too short": ([Slot(law=Q[:2], weight=1)], "4 probabilities that sum to 1"),
-    "claim too short": ([Slot(token=0, weight=1, claim=Q[:2])], "claim must have 4 entries"),
+    "law too short": ([Slot(law=Q[:2], weight=1)], "law must be 4 exact probabilities that sum to 1"),
+    "claim too short": ([Slot(token=0, weight=1, claim=Q[:2])], "claim must be 4 exact probabilities that sum to 1"),
     "weight missing": ([Slot(law=Q, weight={0: Q[0]})], "no rank weight or tie for token 1"),
+    "claim no law": ([Slot(token=0, weight=1, claim=(1, 1, 0, 0))], "claim must be 4 exact probabilities"),
+    "claim of text": ([Slot(token=0, weight=1, claim="abcd")], "claim must be 4 exact probabilities"),
+    "float token": ([Slot(token=0.0, weight=1)], "tokens 0..3 (integers), got 0.0"),
+    "text for a tie": ([Slot(token=0, weight=1, tie="z")], "tie must be exact"),
+    "no weight": ([Slot(token=0, weight=None)], "rank weight must be exact"),
+    "given by text": ([Slot(law=Q, weight=0, claim=Q), Slot(given={"a": 1}, weight=0)], "given must map probe tokens"),
+    "no list": (None, "must return a list of Slots, got NoneType"),
     "not a slot": ([(0, 1, None)], "must be a Slot"),
 }
 
@@ -98,6 +105,8 @@ def test_bad_shapes(sizes):
 
 def test_rule_or_builder():
     assert is_rule(rheo) and not is_rule(sampled)
+    assert is_rule(lambda q, K, m, strength=2: [])
+    assert is_rule(lambda q, K, m, *, strength=2: [])
     for neither in (lambda: None, lambda a: None, "rheo"):
         with pytest.raises(InputError, match="rule.q, K, m. or a callable"):
             is_rule(neither)

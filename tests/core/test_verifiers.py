@@ -86,7 +86,7 @@ def false_families(draw):
 def test_direct_law_equals_replay(family, verifier):
     """The written-down node laws against the verifiers themselves, false claims included."""
     p, children = family
-    direct, slow = DIRECT[verifier](p, children), replayed(verifier, p, children, ())
+    direct, slow = dict(DIRECT)[verifier](p, children), replayed(verifier, p, children, ())
     for law, twin in ((direct.stop, slow.stop), (direct.descend, slow.descend)):
         assert {x: m for x, m in law.items() if m} == {x: m for x, m in twin.items() if m}
     assert direct.fallback == slow.fallback
@@ -146,6 +146,7 @@ BAD_VERIFIERS = {
     "no pair": (lambda p, children, chance: None, "must return (token, descend)"),
     "no such child": (lambda p, children, chance: (2, True), "may descend to a kept child only ([0]), got 2"),
     "raises": (lambda p, children, chance: 1 / 0, "raised ZeroDivisionError: division by zero"),
+    "three values": (lambda p, children, chance: (0, False, 1), "must return (token, descend)"),
     "not an index": (lambda p, children, chance: ("a", False), "with a token 0..2"),
 }
 

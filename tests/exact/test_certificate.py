@@ -1,5 +1,6 @@
 """The certificate: never wrong, and present for everything that is lossless by construction."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -16,6 +17,14 @@ from tests.strategies import pairs, shapes
 pytestmark = pytest.mark.distribution
 MANY = settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 RULES = {"top_k": top_k, "rheo": rheo, "naive": naive, "token ties": token_ties, "low proxy": low_proxy}
+
+
+def zero_lead(q, K, m):
+    """RheoSampling whose lead ranks 0: below it every score ties at 0."""
+    return [replace(slot, weight=0) if slot.token is not None else slot for slot in rheo(q, K, m)]
+
+
+RULES["zero lead"] = zero_lead
 CHECKS = {**VERIFIERS, "accept always": accept_always, "residual from p": residual_from_p, "bonus": bonus_from_first}
 PAIR = Pair(
     4,
@@ -39,7 +48,35 @@ def test_rheo_and_top_k_are_certified_at_any_size(pair, shape, builder, verifier
     assert certify(pair, BUILDERS[builder], VERIFIERS[verifier], shape).lossless
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@MANY
+@given(
+    pairs(max_vocab=3),
+    shapes(max_nodes=3, max_depth=1),
+    st.sampled_from(sorted(RULES)),
+    st.sampled_from(sorted(CHECKS)),
+    st.integers(1, 3),
+)
+def test_certified_over_cycles_means_lossless(pair, shape, rule, check, tokens):
+    if certify(pair, RULES[rule], CHECKS[check], shape, tokens=tokens).lossless:
+        assert verify(pair, RULES[rule], CHECKS[check], shape, tokens=tokens, method="exact").total_variation == 0
+
+
+def test_later_cycles_are_looked_at():
+    """A pair that is flat up to one token and steep from two on: naive is exact for one cycle, not for two."""
+    steep = {(x, y): ["6/10", "3/10", "1/10"] for x in range(3) for y in range(3)}
+    pair = Pair(3, {(): ["1/3", "1/3", "1/3"], **steep}, {(): ["1/3", "1/3", "1/3"]})
+    shape = Shape(leads=1, branching=3, depth=1, nodes=2)
+    assert verify(pair, naive, recursive, shape).total_variation == 0
+    assert verify(pair, naive, recursive, shape, tokens=4).total_variation > 0
+    assert not certify(pair, naive, recursive, shape, tokens=4).lossless
+    assert verify(pair, naive, recursive, shape, tokens=4, method="certificate").verdict == "inconclusive"
+
+
+def test_a_rank_weight_of_zero_is_refused():
+    assert "rank weight is 0" in certify(PAIR, zero_lead, recursive, Shape()).reason
+
+
+@pytest.mark.parametrize("rule", sorted(set(RULES) - {"zero lead"}))
 def test_matching_is_certified_for_any_tree(rule):
     assert certify(PAIR, RULES[rule], matching, Shape()).lossless
 
@@ -78,8 +115,6 @@ def test_verify_returns_it():
 
 def test_a_wrong_claim_is_refused():
     def claims_q(q, K, m):
-        from dataclasses import replace
-
         return [replace(slot, claim=q) if slot.law else slot for slot in rheo(q, K, m)]
 
     reason = certify(PAIR, claims_q, recursive, Shape()).reason
