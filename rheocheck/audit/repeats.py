@@ -35,8 +35,9 @@ class Repeats:
         self._count("consecutive calls", drawn.words, np.lexsort((calls, rows)), rows, calls)
 
     def log_e(self) -> float:
-        """The larger ln E of the two relations."""
-        return max(map(_log_e, self._counts.values()))
+        """ln E of both relations together, their mean: a triple may be in both."""
+        one, two = map(_log_e, self._counts.values())
+        return float(np.logaddexp(one, two) - math.log(2))
 
     def state(self) -> dict[str, Any]:
         """Plain JSON."""

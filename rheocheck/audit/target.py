@@ -132,7 +132,7 @@ class JointLaw:
 
     def of_cells(self, values: Floats | Ints) -> Floats:
         """Values per word [V^L] added up per cell [V^L]; words that do not stand for a cell get 0."""
-        return np.bincount(self.cells, weights=values, minlength=len(self.cells))
+        return np.bincount(self.cells, weights=values, minlength=len(self.cells)).astype(np.float64)
 
 
 def object_tokens(size: int, tokens: int) -> int:

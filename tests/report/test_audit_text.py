@@ -7,27 +7,68 @@ from rheocheck.report.audit_text import audit_text
 def verdict(word, **changes):
     values = dict(
         verdict=word, method="sampled", total_variation=0.012, total_variation_upper=0.0453, confidence=0.999,
-        object='joint prefix of 3 tokens after context "0 1"', reference="target", p_value=0.25, e_value=None,
+        object='joint prefix of 3 tokens after context "0 1"', reference="target", p_value=0.25, e_value=4.0,
         samples=2000, paths=None, smallest_detectable_tv=0.1, alpha=1e-3, tv=0.1, witness=None, seed=7,
+        log10_e=0.602, statistics={"first token": 0.8, "joint prefix": -0.4}, cross_check=0.31,
     )  # fmt: skip
     return Verdict(**{**values, **changes})
+
+
+def biased(**changes):
+    values = dict(
+        witness=Witness((0, 1), 2, 0.5, 0.0), p_value=5e-12, e_value=2e11, log10_e=11.3, total_variation_lower=0.0061,
+        statistics={"first token": 1.0, "joint prefix": 4.5, "next token given context": 12.2, "two tokens back": None},
+        diagnosis="best named fault: 'x'", confirmation="fresh-seed confirmation: E = 10^9.8, reproduced",
+    )  # fmt: skip
+    return verdict("biased", **{**values, **changes})
 
 
 def test_no_bias_found_carries_its_bound():
     assert audit_text(verdict("no_bias_found")).splitlines() == [
         "NO BIAS FOUND down to TV 0.0453, confidence 99.9%",
         '  joint prefix of 3 tokens after context "0 1", against the target',
-        "  2000 draws: p-value 0.25 (false alarms: 0.001)",
-        "  estimated TV 0.0120, below 0.0453 with confidence 99.9%",
+        "  2000 draws: E reached 10^0.6 (a bias is certain from 10^3 on), p-value 0.25, false alarms 0.001",
+        "  estimated TV 0.0120; at most 0.0453, with confidence 99.9%",
         "  any bias from TV 0.1000 on is found with power 99.9%",
+        "  cross-check: chi-square has p-value 0.31 at 2000 draws",
         "  seed: 7",
     ]
 
 
-def test_biased_shows_its_witness():
-    text = audit_text(verdict("biased", witness=Witness((0, 1), 2, 0.5, 0.0), p_value=0.0))
-    assert text.startswith("BIASED\n")
-    assert 'witness: after context "0 1", token 2: emitted frequency 0.5000, by the target 0.0000' in text
+def test_biased_shows_what_it_rests_on():
+    assert audit_text(biased()).splitlines() == [
+        "BIASED",
+        '  joint prefix of 3 tokens after context "0 1", against the target',
+        "  2000 draws: E reached 10^11.3 (a bias is certain from 10^3 on), p-value 5e-12, false alarms 0.001",
+        "  estimated TV 0.0120; at least 0.0061, at most 0.0453, with confidence 99.9% each",
+        "  any bias from TV 0.1000 on is found with power 99.9%",
+        "  log10 E of two tokens back: infinite, an impossible token",
+        "  log10 E of next token given context: 12.2",
+        "  log10 E of joint prefix: 4.5",
+        '  witness: after context "0 1", token 2: emitted frequency 0.5000, by the target 0.0000',
+        "  best named fault: 'x'",
+        "  fresh-seed confirmation: E = 10^9.8, reproduced",
+        "  cross-check: chi-square has p-value 0.31 at 2000 draws",
+        "  seed: 7",
+    ]
+
+
+def test_an_infinite_e_and_bounds_that_say_nothing():
+    text = audit_text(biased(log10_e=None, e_value=None, p_value=0.0, total_variation_lower=0, total_variation_upper=1))
+    assert "2000 draws: E is infinite (a bias is certain from 10^3 on), p-value 0, false alarms 0.001" in text
+    assert "  estimated TV 0.0120\n" in text
+
+
+def test_the_best_bet_is_shown_even_where_only_all_together_decide():
+    text = audit_text(biased(statistics={"first token": 2.9, "joint prefix": 2.8}))
+    assert "log10 E of first token: 2.9" in text
+    assert "log10 E of joint prefix" not in text
+
+
+def test_thresholds_that_are_no_power_of_ten():
+    assert "(a bias is certain from 10^1.3 on), p-value 0.25, false alarms 0.05" in audit_text(
+        verdict("no_bias_found", alpha=0.05)
+    )
 
 
 def test_boundary_tokens_and_notes_are_shown():
@@ -42,7 +83,9 @@ def test_boundary_tokens_and_notes_are_shown():
 
 def test_a_run_without_draws_claims_nothing():
     text = audit_text(
-        verdict("inconclusive", p_value=None, total_variation=None, samples=0, smallest_detectable_tv=1.0)
+        verdict(
+            "inconclusive", p_value=None, total_variation=None, samples=0, smallest_detectable_tv=1.0, cross_check=None
+        )
     )
     assert "p-value" not in text
-    assert "is found" not in text
+    assert "no bias is found for certain by 0 draws, however large: draw more" in text

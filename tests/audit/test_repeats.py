@@ -1,0 +1,68 @@
+"""Repetitions without a law: fair under independence by enumeration, and what they see."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from rheocheck.audit.evidence import Draws
+from rheocheck.audit.repeats import Repeats
+
+P = np.array([0.6, 0.3, 0.1])
+
+
+def neighbours(words):
+    n = len(words)
+    return Draws(np.asarray(words)[:, None], np.arange(n), np.zeros(n, dtype=np.int64))
+
+
+def calls(words):
+    n = len(words)
+    return Draws(np.asarray(words)[:, None], np.zeros(n, dtype=np.int64), np.arange(n))
+
+
+@pytest.mark.distribution
+@pytest.mark.parametrize("placed", [neighbours, calls])
+def test_the_null_expectation_is_one(placed):
+    """Over all 3^6 outcomes of two triples from a law that the bet does not know."""
+    total = 0.0
+    for words in itertools.product(range(3), repeat=6):
+        repeats = Repeats()
+        repeats.add(placed(words))
+        total += P[list(words)].prod() * math.exp(repeats.log_e())
+    assert total == pytest.approx(1, abs=1e-12)
+
+
+def test_copies_of_the_row_before_are_seen_in_either_relation():
+    words = np.random.default_rng(3).integers(0, 50, 600)
+    words[2::3] = words[1::3]
+    for placed in (neighbours, calls):
+        repeats = Repeats()
+        repeats.add(placed(words))
+        assert repeats.log_e() > math.log(1e9)
+
+
+def test_rows_are_put_in_order_first():
+    words = np.random.default_rng(3).integers(0, 50, 600)
+    words[2::3] = words[1::3]
+    drawn = neighbours(words)
+    shuffled = np.random.default_rng(4).permutation(600)
+    one, two = Repeats(), Repeats()
+    one.add(drawn)
+    two.add(Draws(drawn.words[shuffled], drawn.rows[shuffled], drawn.calls[shuffled]))
+    assert one.state() == two.state()
+
+
+def test_independent_rows_and_few_rows_are_no_evidence():
+    repeats = Repeats()
+    for n in (0, 1, 2, 3000):
+        repeats.add(neighbours(np.random.default_rng(n).integers(0, 3, n)))
+    assert repeats.log_e() < math.log(100)
+
+
+def test_a_state_goes_on():
+    one, two = Repeats(), Repeats()
+    one.add(calls([0, 1, 1, 1, 2, 2, 0, 3, 3]))
+    two.restore(one.state())
+    assert two.log_e() == one.log_e() != 0
