@@ -304,7 +304,7 @@ def _confirmation(evidence: Evidence, confirmed: Evidence | None) -> str | None:
             f"{fresh}, not reproduced: a fault that comes and goes, a changed environment, or the event of level alpha"
         )
     word = "reproduced" if confirmed.log_e >= REPRODUCED else "in favour of a bias"
-    return f"{fresh}, {word}; both together {power_of_ten(evidence.peak + confirmed.log_e)}"
+    return f"{fresh}, {word}; both together {power_of_ten(evidence.log_e + confirmed.log_e)}"
 
 
 def _check_arguments(

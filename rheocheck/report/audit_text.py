@@ -44,10 +44,10 @@ def _bound(verdict: Verdict) -> str:
 
 
 def _evidence(verdict: Verdict) -> str:
-    """The largest E of all looks, what it would take, and the p-value that it amounts to."""
-    largest = "E is infinite" if verdict.log10_e is None else f"E reached 10^{verdict.log10_e:.1f}"
+    """E at the end, what it would take, and the p-value that the largest E of all looks amounts to."""
+    e = "E is infinite" if verdict.log10_e is None else f"E = 10^{verdict.log10_e:.1f}"
     threshold = f"a bias is certain from 10^{-math.log10(verdict.alpha):.3g} on"
-    return f"{largest} ({threshold}), p-value {verdict.p_value:.2g}, false alarms {verdict.alpha:g}"
+    return f"{e} ({threshold}), p-value {verdict.p_value:.2g}, false alarms {verdict.alpha:g}"
 
 
 def _variation(verdict: Verdict) -> str:

@@ -36,7 +36,7 @@ def test_an_honest_subject_is_not_accused(subject, target):
     assert (verdict.diagnosis, verdict.confirmation, verdict.notes) == (None, None, ())
     assert verdict.p_value >= ALPHA
     assert verdict.cross_check >= ALPHA
-    assert verdict.p_value == pytest.approx(1 / verdict.e_value)
+    assert verdict.p_value <= min(1, 1 / verdict.e_value)  # p is of the largest E of all looks, e_value of the last
     assert 0 < verdict.total_variation < verdict.total_variation_upper <= verdict.tv == 0.1
     assert verdict.total_variation_lower == 0
     assert verdict.confidence == 0.999

@@ -27,7 +27,7 @@ def test_no_bias_found_carries_its_bound():
     assert audit_text(verdict("no_bias_found")).splitlines() == [
         "NO BIAS FOUND down to TV 0.0453, confidence 99.9%",
         '  joint prefix of 3 tokens after context "0 1", against the target',
-        "  2000 draws: E reached 10^0.6 (a bias is certain from 10^3 on), p-value 0.25, false alarms 0.001",
+        "  2000 draws: E = 10^0.6 (a bias is certain from 10^3 on), p-value 0.25, false alarms 0.001",
         "  estimated TV 0.0120; at most 0.0453, with confidence 99.9%",
         "  any bias from TV 0.1000 on is found with power 99.9%",
         "  cross-check: chi-square has p-value 0.31 at 2000 draws",
@@ -39,7 +39,7 @@ def test_biased_shows_what_it_rests_on():
     assert audit_text(biased()).splitlines() == [
         "BIASED",
         '  joint prefix of 3 tokens after context "0 1", against the target',
-        "  2000 draws: E reached 10^11.3 (a bias is certain from 10^3 on), p-value 5e-12, false alarms 0.001",
+        "  2000 draws: E = 10^11.3 (a bias is certain from 10^3 on), p-value 5e-12, false alarms 0.001",
         "  estimated TV 0.0120; at least 0.0061, at most 0.0453, with confidence 99.9% each",
         "  any bias from TV 0.1000 on is found with power 99.9%",
         "  log10 E of two tokens back: infinite, an impossible token",
