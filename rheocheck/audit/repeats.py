@@ -6,8 +6,10 @@ easily as the second: they can be exchanged. Among disjoint triples in which exa
 
     E = mean over t in (0, 1) of (2t)^near (2(1 - t))^far = 2^(near + far) near! far! / (near + far + 1)!
 
-is an e-value. Triples are looked for among neighbouring rows of one call, and in one row of consecutive calls. It says
-whether a bound on TV may be believed, which takes independent draws for granted; no verdict of bias rests on it.
+is an e-value. Triples are looked for among neighbouring rows of one call, in one row of consecutive calls, and across:
+a row of a call, its neighbour, and the same row of the call after (calls that all repeat each other show nowhere else).
+It says whether a bound on TV may be believed, which takes independent draws for granted; no verdict of bias rests
+on it.
 """
 
 import math
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from rheocheck.audit.evidence import Draws
 
 Ints = NDArray[np.int64]
-RELATIONS = ("neighbouring rows", "consecutive calls")
+RELATIONS = ("neighbouring rows", "consecutive calls", "the call before")
 
 
 class Repeats:
@@ -33,11 +35,12 @@ class Repeats:
         rows, calls = drawn.rows, drawn.calls
         self._count("neighbouring rows", drawn.words, np.lexsort((rows, calls)), calls, rows)
         self._count("consecutive calls", drawn.words, np.lexsort((calls, rows)), rows, calls)
+        self._across(drawn.words, rows, calls)
 
     def log_e(self) -> float:
-        """ln E of both relations together, their mean: a triple may be in both."""
-        one, two = map(_log_e, self._counts.values())
-        return float(np.logaddexp(one, two) - math.log(2))
+        """ln E of all relations together, their mean: a row may be in several."""
+        each = [_log_e(counts) for counts in self._counts.values()]
+        return float(np.logaddexp.reduce(each) - math.log(len(each)))
 
     def state(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -52,8 +55,22 @@ class Repeats:
         x, g, at = words[order], group[order], place[order]
         first = np.flatnonzero((g[2:] == g[:-2]) & (at[2:] == at[:-2] + 2)) if len(x) > 2 else np.zeros(0, np.int64)
         first = first[at[first] % 3 == 0]  # disjoint, and chosen without a look at the words
-        near = (x[first + 2] == x[first + 1]).all(axis=1)
-        far = (x[first + 2] == x[first]).all(axis=1)
+        self._compare(name, x[first + 2], x[first + 1], x[first])
+
+    def _across(self, words: Ints, rows: Ints, calls: Ints) -> None:
+        """Triples (row r of call c, row r+1 of call c, row r of call c+1), r and c even: disjoint."""
+        step = int(rows.max(initial=0)) + 2  # so that the row beside the last one is no row of the next call
+        code = calls * step + rows
+        order = np.argsort(code)
+        corner = np.flatnonzero((rows % 2 == 0) & (calls % 2 == 0))
+        beside, after = (np.searchsorted(code[order], code[corner] + d) for d in (1, step))
+        there = (beside < len(code)) & (after < len(code))
+        corner, beside, after = corner[there], order[beside[there]], order[after[there]]
+        whole = (code[beside] == code[corner] + 1) & (code[after] == code[corner] + step)
+        self._compare("the call before", *(words[at[whole]] for at in (after, corner, beside)))
+
+    def _compare(self, name: str, last: Ints, second: Ints, first: Ints) -> None:
+        near, far = (last == second).all(axis=1), (last == first).all(axis=1)
         a, b = self._counts[name]
         self._counts[name] = a + int((near & ~far).sum()), b + int((far & ~near).sum())
 

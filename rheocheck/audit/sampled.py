@@ -24,6 +24,7 @@ from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, as_target, load_targe
 from rheocheck.audit.verdict import Verdict
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
+from rheocheck.stats.plan import SMALLEST_TV
 
 DEFAULT_TV = 0.02
 DELTA = 1e-3  # 1 - confidence of the bounds on TV
@@ -258,6 +259,7 @@ class _Asker:
             witness=evidence.witness() if word == "biased" else None,
             diagnosis=evidence.diagnosis() if word == "biased" else None,
             confirmation=_confirmation(evidence, confirmed),
+            interrupted=session.interrupted,
             seed=self._seed_shown(session),
             boundary_tokens=evidence.boundary_tokens(),
             notes=self._notes(session, word),
@@ -329,6 +331,8 @@ def _check_arguments(
     for name, value, least in (("tokens", tokens, 1), ("samples", samples, 1), ("depth", depth, 0), ("seed", seed, 0)):
         if value is not None and (type(value) is not int or value < least):
             raise InputError(f"--{name} must be an integer >= {least}, got {value!r}: raise it")
+    if tv is not None and 0 < tv < SMALLEST_TV:
+        raise InputError(f"--tv must be at least {SMALLEST_TV:g}, got {tv!r}: less takes more than 1e13 draws")
     for name, level in (("alpha", alpha), ("tv", tv)):
         if level is not None and not 0 < level < 1:
             raise InputError(f"--{name} must lie strictly between 0 and 1, got {level!r}: try 0.01")

@@ -51,6 +51,7 @@ class Verdict:
     alpha, tv               what the audit was asked: false-alarm rate, and the bias worth finding
     witness                 where the bias is seen best; null unless biased, and where the bias is one of dependence
     seed                    the seed that repeats the run, "best effort", or null for recorded samples
+    interrupted             whether Ctrl-C ended the draws
     notes                   what the reader must know besides, one sentence each
     """
 
@@ -78,6 +79,7 @@ class Verdict:
     cross_check: float | None = None
     diagnosis: str | None = None
     confirmation: str | None = None
+    interrupted: bool = False
 
     @property
     def exit_code(self) -> int:

@@ -3,9 +3,9 @@
 After prefix c the subject emitted x in N_cx of N_c draws; the reference says p(x | c). The error, weighted
 by how often c was seen, is (N_c / n) |N_cx / N_c - p(x | c)|; certified is what Hoeffding's radius at a
 joint level of 1e-3 leaves of it. A token that cannot occur needs no radius: one hit is certain, and the most frequent
-of such hits is the witness. Where no single token's error is certain (the bias is certain all the same), the largest
-weighted error is shown, or nothing at all if the bias is one of dependence. Of each length the MOST prefixes that were
-seen most often are looked at: behind the others nothing weighs enough.
+of such hits is the witness. Where no single token's error is certain (the bias is certain all the same), the error
+that is largest in standard deviations is shown, or nothing at all if the bias is one of dependence. Of each length the
+MOST prefixes that were seen most often are looked at: behind the others nothing weighs enough.
 """
 
 from collections.abc import Callable, Iterable
@@ -74,7 +74,7 @@ def witness_against_sample(tally: Tally, reference: Tally, *, certain: bool = Fa
 
 
 class _Largest:
-    """The largest certified error so far, and the largest error; ties go to the shortest, then smallest context."""
+    """The largest certified error so far, and the error largest in standard deviations; ties go to the first."""
 
     def __init__(self, tally: Tally, size: int) -> None:
         self._tally = tally
@@ -91,8 +91,10 @@ class _Largest:
         certified = float((error[i] - np.sqrt(self._radius * variance)) * weight)
         if certified > self._certified[0]:
             self._certified = certified, found
-        if error[i] * weight > self._error[0]:
-            self._error = float(error[i] * weight), found
+        z = error / np.sqrt(np.maximum(p * (1 - p), 1e-12) * variance)
+        j = int(z.argmax())
+        if z[j] > self._error[0]:
+            self._error = float(z[j]), Witness(prefix, int(tokens[j]), float(emitted[j]), float(p[j]))
 
     def witness(self, certain: bool) -> Witness | None:
         return self._certified[1] or (None if certain else self._error[1])

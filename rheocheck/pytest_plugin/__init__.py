@@ -34,11 +34,9 @@ def _integer(text: str) -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "distribution: tests of an emitted law, exact or statistical")
-    if config.getoption("reruns", None) or any(str(a).startswith("--reruns") for a in config.invocation_params.args):
-        raise pytest.UsageError(
-            "--reruns must not be given with rheocheck: rerunning until green turns a detection probability p into "
-            "p^r; use --rheo-attempt=1 for a fresh, reported draw"
-        )
+    arguments = [str(argument).partition("=")[0] for argument in config.invocation_params.args]
+    if config.getoption("reruns", None) or "--reruns" in arguments:
+        raise pytest.UsageError(f"--reruns must not be given with rheocheck: {RERUNS} (or -p no:rheocheck without it)")
     settings = Settings.of(config)
     config.stash[SETTINGS] = settings
     if not hasattr(config, "workerinput"):  # under xdist the controller alone sees all reports
@@ -46,6 +44,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 SETTINGS = pytest.StashKey[Settings]()
+RERUNS = (
+    "rerunning until green turns a detection probability p into p^r; use --rheo-attempt=1 for a fresh, reported draw"
+)
 
 
 @pytest.fixture
@@ -53,6 +54,14 @@ def rheocheck(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Assertions about an emitted law: `lossless`, `same_law`, `exactly_lossless`."""
     from rheocheck.pytest_plugin.assertions import Assertions
 
-    assertions = Assertions(request.node.nodeid, request.config.stash[SETTINGS])
+    node = request.node
+    try:
+        rerun = bool(request.config.getini("reruns"))
+    except ValueError:  # nobody knows of such an option
+        rerun = False
+    if rerun or node.get_closest_marker("flaky") or getattr(node, "execution_count", 1) > 1:
+        raise pytest.UsageError(f"a test with the rheocheck fixture must not be rerun: {RERUNS}")
+    assertions = Assertions(node.nodeid, request.config.stash[SETTINGS])
     yield assertions
-    request.node.user_properties += [(PROPERTY, record) for record in assertions.records]
+    node.user_properties[:] = [item for item in node.user_properties if item[0] != PROPERTY]
+    node.user_properties += [(PROPERTY, record) for record in assertions.records]

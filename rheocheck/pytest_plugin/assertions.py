@@ -6,6 +6,7 @@ from typing import Any
 from rheocheck.audit.sampled import audit
 from rheocheck.audit.verdict import Verdict
 from rheocheck.core.decoder import Builder, Verifier
+from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context, Pair
 from rheocheck.core.shape import Shape
 from rheocheck.exact import Verification, verify
@@ -82,12 +83,15 @@ class Assertions:
     def _sampled(
         self, subject: Any, eps: float | None, samples: int | None, allow_inconclusive: bool, **question: Any
     ) -> Verdict:
-        eps = eps or self.settings.eps or 0.02
+        for name, value in (("eps", eps), ("samples", samples)):
+            if value is not None and not value > 0:
+                raise InputError(f"{name} must be above 0, got {value!r}; leave it out for the default")
+        eps = next(value for value in (eps, self.settings.eps, 0.02) if value is not None)
         seed = self.settings.seed(self.nodeid, len(self.records))
         verdict = audit(
             subject,
             tv=eps,
-            samples=samples or self.settings.samples,
+            samples=self.settings.samples if samples is None else samples,
             alpha=self.settings.alpha,
             seed=seed,
             progress=False,
@@ -98,7 +102,7 @@ class Assertions:
             verdict=verdict.verdict,
             method=verdict.method,
             object=verdict.object,
-            log10_e=1e300 if verdict.verdict == "biased" and verdict.log10_e is None else verdict.log10_e,
+            log10_e=verdict.log10_e,
             log10_threshold=-math.log10(self.settings.alpha),
             p_value=verdict.p_value,
             samples=verdict.samples,
@@ -111,7 +115,10 @@ class Assertions:
             f"{witness.emitted:.4f}, target {witness.target:.4f}",
             diagnosis=verdict.diagnosis,
             confirmation=verdict.confirmation,
+            best=_best(verdict),
         )
+        if verdict.interrupted:  # Ctrl-C is for pytest too
+            raise KeyboardInterrupt
         allowed = verdict.verdict == "inconclusive" and allow_inconclusive
         if verdict.verdict not in ("lossless", "no_bias_found") and not allowed:
             raise AssertionError(f"{audit_text(verdict)}\n  reproduce: {self.settings.reproduce(self.nodeid)}")
@@ -119,3 +126,12 @@ class Assertions:
 
     def _record(self, **found: Any) -> None:
         self.records.append({"nodeid": self.nodeid, "number": len(self.records), **found})
+
+
+def _best(verdict: Verdict) -> str | None:
+    """The statistic that saw most, when it saw something."""
+    found = {name: e for name, e in (verdict.statistics or {}).items() if e is not None and e > 1}
+    if not found:
+        return None
+    name = max(found, key=lambda statistic: found[statistic])
+    return f"best bet: {name}, E = 10^{found[name]:.1f}"

@@ -27,7 +27,7 @@ class Settings:
         for name, holds, must in (
             ("seed", values["seed"] >= 0, "an integer of at least 0"),
             ("attempt", values["attempt"] >= 0, "an integer of at least 0"),
-            ("alpha", 0 < values["alpha"] < 1, "strictly between 0 and 1"),
+            ("alpha", 1e-100 <= values["alpha"] < 1, "at least 1e-100 and below 1"),
             ("eps", values["eps"] is None or 0 < values["eps"] < 1, "strictly between 0 and 1"),
             ("samples", values["samples"] is None or values["samples"] >= 1, "an integer of at least 1"),
         ):

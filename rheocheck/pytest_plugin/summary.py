@@ -21,8 +21,12 @@ class Summary:
         self.records: list[Record] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "teardown":  # the last report of a test carries all of its properties
-            self.records += [record for name, record in report.user_properties if name == PROPERTY]
+        if report.when != "teardown":  # the last report of a test carries all of its properties
+            return
+        for record in (value for name, value in report.user_properties if name == PROPERTY):
+            known = {(r["nodeid"], r["number"]) for r in self.records}
+            if (record["nodeid"], record["number"]) not in known:  # the same draws twice are no new evidence
+                self.records.append(record)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -40,12 +44,19 @@ class Summary:
             terminalreporter.write_line(f"FAIL  {line}", red=True)
 
     def _log10_product(self) -> float:
-        if not any(record["log10_e"] is not None for record in self.records):
+        """log10 of the suite-wide e-value, of E at the time each run stopped (the largest E of a run is no e-value).
+
+        An assertion that failed counts as E = 0: it has had its say, and a planted control must not speak for others.
+        """
+        logs = [
+            -math.inf if record["verdict"] == "biased" else record["log10_e"] * math.log(10)
+            for record in self.records
+            if record["method"] == "sampled" and (record["log10_e"] is not None or record["verdict"] == "biased")
+        ]
+        if not logs:
             return 0.0
         from rheocheck.stats.suite import mixed_product
 
-        # E at the time each run stopped: the largest E of a run is no e-value and must not be multiplied.
-        logs = [record["log10_e"] * math.log(10) for record in self.records if record["log10_e"] is not None]
         return float(mixed_product(logs)) / math.log(10)
 
     def _suite_line(self) -> str:
@@ -53,8 +64,8 @@ class Summary:
         bounds = sum(record["verdict"] == "no_bias_found" for record in self.records)
         return (
             f"suite: {len(self.records)} assertions, alpha spent {spent:.2g} of {self.settings.suite_alpha:g}; "
-            f"mixed product E = 10^{self._log10_product():.1f}; all {bounds} PASS bounds jointly >= "
-            f"{max(0.0, 1 - bounds * 1e-3):.1%}"
+            f"mixed product of those that passed E = 10^{self._log10_product():.1f}; "
+            f"all {bounds} PASS bounds jointly >= {max(0.0, 1 - bounds * 1e-3):.1%}"
         )
 
     def _broken(self) -> list[str]:
@@ -64,10 +75,11 @@ class Summary:
                 f"a suite must hold at most {CAPACITY} assertions, got {len(self.records)}: split it into two runs"
             )
         limit = math.log10(10 / self.settings.suite_alpha)
-        alone = any(record["verdict"] == "biased" for record in self.records)
-        if self.records and not alone and self._log10_product() >= limit:
+        if self.records and self._log10_product() >= limit:
+            quiet = [r for r in self.records if r["verdict"] != "biased" and r["log10_e"] is not None]
+            most = max(quiet, key=lambda record: record["log10_e"])
             lines.append(
-                f"the assertions together: mixed product E = 10^{self._log10_product():.1f} is above 10^{limit:.1f}; "
-                "many weak biases of one kind"
+                f"the assertions that passed, together: mixed product E = 10^{self._log10_product():.1f} is above "
+                f"10^{limit:.1f}; the most of it from {most['nodeid']} (E = 10^{most['log10_e']:.1f})"
             )
         return lines

@@ -11,20 +11,29 @@ def assertion_text(record: dict[str, Any], reproduce: str) -> str:
     if record["method"] != "sampled":
         return f"{head}   {_exact(record)}"
     bound = f"TV <= {record['total_variation_upper']:.4f} ({record['confidence']:.1%}, {record['object']})"
-    evidence = f"E = 10^{record['log10_e']:.1f}"
+    if record["total_variation_lower"]:
+        bound = f"TV >= {record['total_variation_lower']:.4f}   {bound}"
+    evidence, p_value = _evidence(record)
     if record["verdict"] == "no_bias_found":
-        return (
-            f"{head}   {bound}   {evidence}   n = {record['samples']}; "
-            f"would have seen TV {record['smallest_detectable_tv']:.4f} with 99.9 %"
-        )
-    lines = [
-        f"{head}   {evidence} (threshold 10^{record['log10_threshold']:.0f})   p <= {record['p_value']:.1g}   "
-        f"n = {record['samples']}",
-        f"      {bound}",
+        found = record["smallest_detectable_tv"]
+        return f"{head}   {bound}   {evidence}   n = {record['samples']}; would have seen TV {found:.4f} with 99.9 %"
+    threshold = f"(threshold 10^{record['log10_threshold']:.0f})"
+    lines = [f"{head}   {evidence} {threshold}   {p_value}   n = {record['samples']}", f"      {bound}"]
+    lines += [
+        f"      {record[key]}" for key in ("witness_text", "best", "diagnosis", "confirmation") if record.get(key)
     ]
-    lines += [f"      {record[key]}" for key in ("witness_text", "diagnosis", "confirmation") if record.get(key)]
     lines.append(f"      reproduce: {reproduce}")
     return "\n".join(lines)
+
+
+def _evidence(record: dict[str, Any]) -> tuple[str, str]:
+    """E and the p-value for reading: infinite after an impossible token, a power of ten beyond a float."""
+    log10_e, p_value = record["log10_e"], record["p_value"]
+    if not record["samples"]:
+        return "no draws", "p <= 1"
+    if log10_e is None:
+        return "E infinite: an impossible token was drawn", "p = 0"
+    return f"E = 10^{log10_e:.1f}", f"p <= {p_value:.1g}" if p_value else f"p <= 10^-{log10_e:.0f}"
 
 
 def _exact(record: dict[str, Any]) -> str:

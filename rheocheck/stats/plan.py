@@ -29,6 +29,7 @@ FLUCTUATION = 0.96  # sqrt(n) TV(Phat, p) exceeds its mean by less in 99.9 % of 
 PLANNED_POWER = 0.999
 MOST_CELLS_SIMULATED = 2048
 CAP = 4
+SMALLEST_TV = 1e-6
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,9 @@ def plan(
     """
     p = as_law(law)
     check_level("power", power)
+    check_level("tv", tv)
+    if tv < SMALLEST_TV:
+        raise ValueError(f"tv must be at least {SMALLEST_TV:g}, got {tv!r}: less takes more than 1e13 draws")
     scale = ((norm.isf(alpha) + norm.isf(1 - power)) / (norm.isf(alpha) + norm.isf(1 - PLANNED_POWER))) ** 2
     detect = max(1, int(np.ceil(detection_samples(p, tv, alpha) * scale)))
     pass_ = pass_samples(p, tv, delta)

@@ -22,8 +22,14 @@ def calls(words):
     return Draws(np.asarray(words)[:, None], np.zeros(n, dtype=np.int64), np.arange(n))
 
 
+def grid(words):
+    """Calls of three rows each."""
+    n = len(words)
+    return Draws(np.asarray(words)[:, None], np.arange(n) % 3, np.arange(n) // 3)
+
+
 @pytest.mark.distribution
-@pytest.mark.parametrize("placed", [neighbours, calls])
+@pytest.mark.parametrize("placed", [neighbours, calls, grid])
 def test_the_null_expectation_is_one(placed):
     """Over all 3^6 outcomes of two triples from a law that the bet does not know."""
     total = 0.0
@@ -41,6 +47,17 @@ def test_copies_of_the_row_before_are_seen_in_either_relation():
         repeats = Repeats()
         repeats.add(placed(words))
         assert repeats.log_e() > math.log(1e9)
+
+
+def test_calls_that_all_repeat_each_other_are_seen():
+    """A sampler that ignores its seed gives the same rows in every call; a constant one too, which is no evidence."""
+    frozen, constant = Repeats(), Repeats()
+    words = np.tile(np.random.default_rng(3).integers(0, 50, 300), 2)
+    rows, which = np.arange(600) % 300, np.arange(600) // 300
+    frozen.add(Draws(words[:, None], rows, which))
+    constant.add(Draws(0 * words[:, None], rows, which))
+    assert frozen.log_e() > math.log(1e9)
+    assert abs(constant.log_e()) < 1e-9
 
 
 def test_rows_are_put_in_order_first():

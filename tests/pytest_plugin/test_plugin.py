@@ -129,7 +129,8 @@ def test_verdicts_and_summary(project, workers):
             "*after [[]], token *",
             "*fresh-seed confirmation on * draws: E = 10^*",
             "*reproduce: pytest 'test_b.py::test_biased' --rheo-seed=0x5eed --rheo-attempt=0*",
-            "suite: 4 assertions, alpha spent 4e-09 of 1e-06; mixed product E = *; all 1 PASS bounds jointly >= 99.9%",
+            "suite: 4 assertions, alpha spent 4e-09 of 1e-06; mixed product of those that passed E = *; "
+            "all 1 PASS bounds jointly >= 99.9%",
         ]
     )
 
@@ -172,7 +173,7 @@ def test_options(project):
 @pytest.mark.parametrize(
     ("option", "wanted"),
     [
-        ("--rheo-alpha=2", "--rheo-alpha must be strictly between 0 and 1, got 2.0"),
+        ("--rheo-alpha=2", "--rheo-alpha must be at least 1e-100 and below 1, got 2.0"),
         ("--rheo-eps=0", "--rheo-eps must be strictly between 0 and 1, got 0.0"),
         ("--rheo-samples=0", "--rheo-samples must be an integer of at least 1, got 0"),
         ("--rheo-attempt=-1", "--rheo-attempt must be an integer of at least 0, got -1"),
@@ -191,6 +192,73 @@ def test_reruns_are_refused(project):
     result = run(project, "--reruns=2", test_a=HONEST)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "--reruns must not be given with rheocheck" in result.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("marker", "ini"), [("@pytest.mark.flaky(reruns=3)", ""), ("", "reruns = 2")], ids=["marker", "ini"]
+)
+def test_other_ways_to_rerun_are_refused_too(project, marker, ini):
+    project.makeconftest("def pytest_addoption(parser): parser.addini('reruns', 'as pytest-rerunfailures has it')")
+    project.makeini(f"[pytest]\nmarkers =\n    flaky: rerun\n    distribution: law\n{ini}\n")
+    result = run(project, test_a=HONEST.replace("@pytest.mark.distribution", marker or "@pytest.mark.distribution"))
+    result.assert_outcomes(errors=1)
+    assert "must not be rerun" in result.stdout.str()
+
+
+def test_ctrl_c_ends_the_run_and_keeps_the_summary(project):
+    test = """
+    from subjects import PAIR, Sampler
+
+    class Interrupted(Sampler):
+        def sample(self, *arguments):
+            raise KeyboardInterrupt
+
+    def test_interrupted(rheocheck):
+        rheocheck.lossless(Interrupted(), target=PAIR, tokens=1, allow_inconclusive=True)
+
+    def test_after(rheocheck):
+        rheocheck.lossless(Sampler(), target=PAIR, tokens=1, eps=0.1)
+    """
+    result = run(project, test_c=test)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "INTERNALERROR" not in result.stdout.str() + result.stderr.str()
+    assert "test_after" not in result.stdout.str()
+
+
+def test_an_impossible_token_reads_as_infinite(project):
+    test = """
+    from subjects import PAIR, Sampler
+    from rheocheck import Pair
+
+    def test_impossible(rheocheck):
+        never = Pair(4, {(): [1, 0, 0, 0]}, {(): ["1/2", "1/4", "1/4", 0]})
+        rheocheck.lossless(Sampler(), target=never, tokens=1, eps=0.1)
+    """
+    result = run(project, test_i=test)
+    assert "E infinite: an impossible token was drawn" in evidence(result)["test_i.py::test_impossible"]
+    assert "p = 0" in evidence(result)["test_i.py::test_impossible"]
+
+
+def test_zero_is_not_the_default(project):
+    result = run(project, test_z=HONEST.replace("eps=0.05", "eps=0"))
+    result.assert_outcomes(failed=1)
+    assert "eps must be above 0, got 0" in result.stdout.str()
+
+
+def test_a_planted_control_does_not_speak_for_others(project):
+    """An assertion that failed, as a control should, counts as E = 0 in the product of the rest."""
+    control = """
+    import pytest
+    from subjects import PAIR, Sampler
+
+    def test_control(rheocheck):
+        with pytest.raises(AssertionError):
+            rheocheck.lossless(Sampler(0.2), target=PAIR, tokens=1, eps=0.05)
+    """
+    result = run(project, test_a=HONEST, test_b=control)
+    assert result.ret == pytest.ExitCode.OK
+    line = next(line for line in result.outlines if line.startswith("suite:"))
+    assert float(re.search(r"E = 10\^(-?[\d.]+)", line).group(1)) <= 0
 
 
 def test_capacity(project):
@@ -223,12 +291,14 @@ def test_many_weak_biases_fail_together(project):
     def test_weak(request, i):
         record = dict(nodeid=request.node.nodeid, number=0, verdict="no_bias_found", method="sampled", object="x",
                       log10_e={log10_e}, total_variation_upper=0.02, confidence=0.999, samples=1,
-                      smallest_detectable_tv=0.02)
+                      smallest_detectable_tv=0.02, total_variation_lower=0.0, p_value=0.03)
         request.node.user_properties.append((PROPERTY, record))
     """
     result = run(project, test_weak=weak.format(log10_e=1.5))
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["FAIL  the assertions together: mixed product E = 10^* is above 10^7*"])
+    result.stdout.fnmatch_lines(
+        ["FAIL  the assertions that passed, together: mixed product E = 10^* is above 10^7*test_weak*"]
+    )
     assert run(project, test_weak=weak.format(log10_e=-0.3)).ret == pytest.ExitCode.OK
 
 
