@@ -17,18 +17,20 @@ def optimal_acceptance(p: Sequence[Any], kept: Mapping[frozenset[int], Any]) -> 
     kept  {set of kept tokens: mass}; masses may sum to any total, and the result scales with it.
     """
     sets = [s for s in kept if s]
-    supply = [kept[s] for s in sets]
     total = sum(kept.values())
+    if len(sets) < 2:  # nothing to share out between sets
+        return sum(min(kept[s], total * sum(p[x] for x in s)) for s in sets)
+    supply = [kept[s] for s in sets]
     demand = {x: p[x] * total for x in set().union(*sets)}
-    flow: dict[tuple[int, int], Any] = {}
+    flow: dict[int, dict[int, Any]] = {x: {} for x in demand}  # token -> {set: amount}
     while True:
         path, amount = _augmenting_path(sets, supply, demand, flow)
         if path is None:
             return sum(kept[s] for s in sets) - sum(supply)
         supply[path[0][0]] -= amount
         demand[path[-1][1]] -= amount
-        for step, edge in enumerate(path):  # edges alternate: set -> token forward, token -> set backward
-            flow[edge] = flow.get(edge, 0) + (amount if step % 2 == 0 else -amount)
+        for step, (i, x) in enumerate(path):  # edges alternate: set -> token forward, token -> set backward
+            flow[x][i] = flow[x].get(i, 0) + (amount if step % 2 == 0 else -amount)
 
 
 def _augmenting_path(sets: Any, supply: Any, demand: Any, flow: Any) -> tuple[list[tuple[int, int]] | None, Any]:
@@ -42,7 +44,7 @@ def _augmenting_path(sets: Any, supply: Any, demand: Any, flow: Any) -> tuple[li
         else:
             if demand[i] > 0:
                 return _trace(came, i, supply, demand, flow)
-            steps = [("set", j) for j in range(len(sets)) if flow.get((j, i), 0) > 0]
+            steps = [("set", j) for j, amount in flow[i].items() if amount > 0]
         for step in steps:
             if step not in came:
                 came[step] = (kind, i)
@@ -57,7 +59,7 @@ def _trace(came: Any, token: int, supply: Any, demand: Any, flow: Any) -> tuple[
     while (before := came[at]) is not None:
         edge = (before[1], at[1]) if at[0] == "token" else (at[1], before[1])
         if at[0] == "set":
-            room = min(room, flow[edge])
+            room = min(room, flow[edge[1]][edge[0]])
         path.append(edge)
         at = before
     return path[::-1], min(room, supply[at[1]])
