@@ -181,16 +181,6 @@ class Battery:
         """How many tokens the joint prefix has."""
         return self._joint_tokens
 
-    @property
-    def first_token(self) -> tuple[Ints, Floats]:
-        """Counts and law of the first token."""
-        return self._position_counts[0], self._laws.row(0)
-
-    @property
-    def joint_prefix(self) -> tuple[Ints, Floats]:
-        """Counts and law of the joint prefix, cells in lexicographic order of the words."""
-        return self._joint_counts, self._joint_law
-
     def state(self) -> dict[str, Any]:
         """Everything `restore` needs to go on, as plain JSON."""
         return {
@@ -287,8 +277,7 @@ class Battery:
                 break
             prefixes = [(*prefixes[i // self.vocab_size], int(i % self.vocab_size)) for i in possible]
             weights = rows.ravel()[possible]
-        self._joint_law = joint / joint.sum()
-        return positions, self._joint_law
+        return positions, joint / joint.sum()
 
     def _count_words(self, x: Ints, states: Ints, length: Ints) -> None:
         """The statistics of tokens by position and context. `length` tokens of each word are possible ones."""

@@ -42,7 +42,7 @@ def test_the_text_says_what_the_json_says():
 
 
 def test_uniform_laws_take_what_the_formulas_say():
-    """STATISTICS 3.2: uniform 8 and 64 pass at 16.2 and 37.7 / tv^2; detection (20 + 6 sqrt k) / tv^2 at 1e-6.
+    """By rheocheck.stats.plan: 8 and 64 cells pass at 16.2 and 37.7 / tv^2; detection (20 + 6 sqrt k) / tv^2 at 1e-6.
 
     E is a mean of up to 11 bets, which costs what alpha / 11 does: a factor 1.07."""
     for cells, passes in ((8, 16.2), (64, 37.7)):
