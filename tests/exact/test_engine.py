@@ -18,6 +18,7 @@ from rheocheck.core import (
     Slot,
     Tree,
     build,
+    load_pair,
     matching,
     naive,
     normalise,
@@ -198,6 +199,30 @@ def test_interval_holds_the_truth(pair, shape, rule, classes):
         assert cut.first_token_total_variation in (None, truth.first_token_total_variation)
     else:
         assert cut.total_variation == truth.total_variation
+
+
+def first_tokens(pair, rule, shape, length, first):
+    """Total variation of the first tokens, from the whole forest or from its top layers alone."""
+    stops = Walk(pair, forest_of(pair, rule, (), shape, first=first), rheo_verifier).emission(()).stops
+    ends = {}
+    for block, mass in stops.items():
+        ends[block[:length]] = ends.get(block[:length], 0) + mass
+    return total_variation(pair, (), ends)
+
+
+@MANY
+@given(pairs(), shapes(max_nodes=8), st.sampled_from(["rheo", "naive", "low proxy"]), st.integers(1, 3))
+def test_top_layers_decide_the_first_tokens(pair, shape, rule, length):
+    """Deeper nodes compete for the budget too: leaving them out keeps other shallow nodes."""
+    assert first_tokens(pair, RULES[rule], shape, length, length) == first_tokens(
+        pair, RULES[rule], shape, length, None
+    )
+
+
+def test_top_layers_of_the_demonstration_pair():
+    """The first token of naive there is off by 1/5, and by 0 if the second layer did not compete."""
+    pair, shape = load_pair("toy_models.survival_bias:pair"), Shape(leads=1, branching=3, depth=2, nodes=4)
+    assert first_tokens(pair, naive, shape, 1, 1) == Fraction(1, 5)
 
 
 def test_first_tokens_when_the_whole_is_out_of_reach():
