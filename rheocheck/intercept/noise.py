@@ -1,0 +1,293 @@
+"""Noise: a monotone function of one uniform, built up by the arithmetic that a decoder does with it.
+
+`a * u + b`, `log`, `exp`, powers and clamps keep the function invertible, so that a comparison with a number is a
+question about the uniform itself: u * q < p asks whether u < p / q. Whatever else is done with it raises
+NotUnderstood: no plain number ever comes out.
+
+    steps  (("scale", a), ("shift", b), ("log",), ("exp",), ("power", k), ("clamp", lo, hi)), innermost first
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from rheocheck.intercept.errors import not_understood
+from rheocheck.intercept.uniform import Cut, Uniform
+
+Number = Fraction | float  # floats are infinities only; everything finite is a Fraction
+Step = tuple[Any, ...]
+Truth = tuple[tuple[Cut, ...], Callable[[Cut], bool]]  # cuts, and whether it holds in the cell that begins at a cut
+FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+COMPARE = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+
+
+class Noise:
+    """A monotone function of one uniform. Comparing it with a number decides on which side it lies."""
+
+    __slots__ = ("steps", "uniform")
+    __array_ufunc__ = None  # numpy scalars then leave the operation to us
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, uniform: Uniform, steps: tuple[Step, ...] = ()) -> None:
+        self.uniform, self.steps = uniform, steps
+
+    def then(self, *step: Any) -> "Noise":
+        """The function followed by one more step."""
+        return Noise(self.uniform, (*self.steps, step))
+
+    # -- arithmetic ------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return _with_number(self, other, "+", lambda b: self.then("shift", b))
+
+    def __sub__(self, other: Any) -> Any:
+        return _with_number(self, other, "-", lambda b: self.then("shift", -b))
+
+    def __rsub__(self, other: Any) -> Any:
+        return _with_number(self, other, "-", lambda b: self.then("scale", Fraction(-1)).then("shift", b))
+
+    def __mul__(self, other: Any) -> Any:
+        return _with_number(self, other, "*", lambda a: self.then("scale", a))
+
+    def __truediv__(self, other: Any) -> Any:
+        return _with_number(self, other, "/", lambda a: self.then("scale", _inverse(a)))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _with_number(self, other, "/", lambda a: self.power(Fraction(-1)).then("scale", a))
+
+    def __pow__(self, other: Any) -> Any:
+        return _with_number(self, other, "**", self.power)
+
+    def __neg__(self) -> "Noise":
+        return self.then("scale", Fraction(-1))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def log(self) -> "Noise":
+        """The natural logarithm; of 0 it is minus infinity."""
+        self._check_non_negative("log")
+        return self.then("log")
+
+    def exp(self) -> "Noise":
+        """The exponential."""
+        return self.then("exp")
+
+    def power(self, k: Number) -> "Noise":
+        """The k-th power of what is never negative."""
+        self._check_non_negative("power")
+        if k == 0 or math.isinf(k):
+            raise not_understood(f"a power {k} of a random number", "take a finite power other than 0")
+        return self.then("power", k)
+
+    def clamp(self, low: Any = None, high: Any = None) -> "Noise":
+        """Clipped to [low, high]; None is no limit."""
+        lo = -math.inf if low is None else as_number(low)
+        hi = math.inf if high is None else as_number(high)
+        return self.then("clamp", lo, hi)
+
+    # -- comparisons -----------------------------------------------------------------------------------------------
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compare("<", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compare("<=", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compare(">", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compare(">=", other)
+
+    def __eq__(self, other: Any) -> Any:
+        return self._compare("==", other)
+
+    def __ne__(self, other: Any) -> Any:
+        return self._compare("!=", other)
+
+    def _compare(self, op: str, other: Any) -> Any:
+        def decided(c: Number) -> bool:
+            from rheocheck.intercept.lazy import decide
+
+            cuts, holds = self.truth(op, c)
+            return decide(self.uniform, cuts, holds)
+
+        return _with_number(self, other, op, decided)
+
+    def truth(self, op: str, c: Number) -> Truth:
+        """The cuts of the uniform at which `self op c` changes, and its truth in the cell that begins at a cut."""
+        if c != c:  # NaN: nothing but != holds
+            return (), lambda start: op == "!="
+        if op in ("==", "!="):
+            below, under = self.truth("<", c)
+            above, over = self.truth(">", c)
+            return (*below, *above), lambda start: (under(start) or over(start)) == (op == "!=")
+        for step in reversed(self.steps):
+            solved = _undo(step, op, c)
+            if isinstance(solved, bool):
+                return (), lambda start, answer=solved: answer
+            op, c = solved
+        if math.isinf(c):
+            return (), lambda start: COMPARE[op](0, c)
+        cut = (Fraction(c), 1 if op in ("<=", ">") else 0)
+        left = op in ("<", "<=")
+        return (cut,), lambda start: (start < cut) == left
+
+    def at(self, u: Number) -> Number:
+        """The value of the function where the uniform is u."""
+        for step in self.steps:
+            u = _apply(step, u)
+        return u
+
+    def ends(self) -> tuple[Number, Number]:
+        """The least and the largest value (one of them may be a limit)."""
+        a, b = self.at(self.uniform.lo[0]), self.at(self.uniform.hi[0])
+        return min(a, b), max(a, b)
+
+    def _check_non_negative(self, what: str) -> None:
+        if self.ends()[0] < 0:
+            raise not_understood(f"{what} of a random number that may be negative", "keep it in [0, 1)")
+
+    # -- ways out that are not understood ----------------------------------------------------------------------------
+
+    def floor(self) -> int:
+        """The integer part, decided now: int(u * n) is a draw of n outcomes."""
+        from rheocheck.intercept.lazy import decide_floor
+
+        return decide_floor(self)
+
+    __int__ = __floor__ = floor
+
+    def __trunc__(self) -> int:
+        if self.ends()[0] < 0:
+            raise not_understood("int() of a random number that may be negative", "take math.floor")
+        return self.floor()
+
+    def _no_number(self, *_: Any) -> Any:
+        raise not_understood("a random number used as a plain number", "compare it, or audit by sampling")
+
+    __float__ = __index__ = __bool__ = __round__ = __ceil__ = __complex__ = __abs__ = _no_number
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rpow__ = __array__ = _no_number
+
+    def __format__(self, spec: str) -> str:
+        raise not_understood("a random number written as text", "leave the printing out")
+
+    def __str__(self) -> str:
+        raise not_understood("a random number written as text", "leave the printing out")
+
+    def __repr__(self) -> str:
+        text = "u"
+        for name, *values in self.steps:
+            shown = ", ".join(f"{float(v):.6g}" for v in values)
+            text = f"{name}({text}{', ' if shown else ''}{shown})"
+        return text
+
+
+def as_number(x: Any) -> Number:
+    """A plain number of any library as a Fraction, or as an infinite or NaN float."""
+    if isinstance(x, Fraction):
+        return x
+    x = float(x)
+    return Fraction(x) if math.isfinite(x) else x
+
+
+def _with_number(noise: Noise, other: Any, op: str, then: Callable[[Number], Any]) -> Any:
+    """`then(other)` for a plain number; arrays are left to their own library, other randomness is refused."""
+    if isinstance(other, Noise):
+        raise not_understood(f"{op} between two random numbers", "compare each of them with a plain number")
+    if getattr(other, "shape", ()) != () or hasattr(other, "cells") or hasattr(other, "lazy"):
+        return NotImplemented
+    try:
+        number = as_number(other)
+    except (TypeError, ValueError):
+        return NotImplemented
+    return then(number)
+
+
+def _inverse(a: Number) -> Number:
+    """1 / a, with 1 / 0 = infinity."""
+    return math.inf if a == 0 else 1 / a if math.isfinite(a) else Fraction(0)
+
+
+def _undo(step: Step, op: str, c: Number) -> bool | tuple[str, Number]:
+    """`step(x) op c` as a comparison of x, or as the answer when x does not matter."""
+    name, *values = step
+    if name == "shift":
+        b = values[0]
+        if math.isinf(b):
+            return COMPARE[op](b, c)
+        return op, c - b
+    if name == "scale":
+        return _undo_scale(values[0], op, c)
+    if name == "log":
+        return op, _exp(c)
+    if name == "exp":
+        if c < 0:
+            return op in (">", ">=")
+        return op, _log(c)
+    if name == "power":
+        k = values[0]
+        if c < 0:
+            return op in (">", ">=")
+        return (op, _root(c, k)) if k > 0 else (FLIPPED[op], _root(c, k))
+    assert name == "clamp"
+    return _undo_clamp(*values, op, c)
+
+
+def _undo_scale(a: Number, op: str, c: Number) -> bool | tuple[str, Number]:
+    if a == 0:
+        return COMPARE[op](0, c)
+    if math.isinf(a):  # x / 0: infinite unless x is 0, which has probability zero
+        return COMPARE[op](a, c)
+    return (op, c / a) if a > 0 else (FLIPPED[op], c / a)
+
+
+def _undo_clamp(lo: Number, hi: Number, op: str, c: Number) -> bool | tuple[str, Number]:
+    if op in (">", ">="):
+        answer = _undo_clamp(lo, hi, "<=" if op == ">" else "<", c)
+        return (not answer) if isinstance(answer, bool) else (op, c)
+    if c < lo or (c == lo and op == "<"):
+        return False
+    if c > hi or (c == hi and op == "<="):
+        return True
+    return op, c
+
+
+def _apply(step: Step, x: Number) -> Number:
+    name, *values = step
+    if name == "shift":
+        return x + values[0]
+    if name == "scale":
+        return x * values[0] if x or math.isfinite(values[0]) else Fraction(0)
+    if name == "log":
+        return _log(x)
+    if name == "exp":
+        return _exp(x)
+    if name == "power":
+        return _root(x, _inverse(values[0]))
+    return min(max(x, values[0]), values[1])
+
+
+def _exp(x: Number) -> Number:
+    if x == -math.inf:
+        return Fraction(0)
+    return math.inf if x > 709 else Fraction(math.exp(x))
+
+
+def _log(x: Number) -> Number:
+    if x == 0:
+        return -math.inf
+    return math.inf if math.isinf(x) else Fraction(math.log(x))
+
+
+def _root(x: Number, k: Number) -> Number:
+    """x^(1/k) for x >= 0, exact for k = 1 and -1."""
+    if k == 1:
+        return x
+    if k == -1:
+        return _inverse(x)
+    if x == 0 or math.isinf(x):
+        return Fraction(0) if (x == 0) == (k > 0) else math.inf
+    return Fraction(math.exp(math.log(x) / k))

@@ -1,0 +1,164 @@
+"""torch's randomness, intercepted.
+
+Every random operation of torch ends in an aten operation that carries the tag `nondeterministic_seeded`. A dispatch
+mode sees all of them, from whatever depth they are called: those that are understood are answered with noise, any
+other one raises. In-place draws (`uniform_`, `exponential_`, ..) turn the tensor that they fill into noise.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+
+from rheocheck.intercept import sampling, symbols
+from rheocheck.intercept.errors import not_understood
+from rheocheck.intercept.patching import replaced
+from rheocheck.intercept.run import Run
+from rheocheck.intercept.streams import Streams
+from rheocheck.intercept.torch_tensors import become, lazy_tensor, noise_tensor, numbers, tensor_like
+
+
+class TorchRandomness(TorchDispatchMode):
+    """Answers random aten operations from the streams of a run, and refuses those that it does not know."""
+
+    def __init__(self, streams: Streams) -> None:
+        super().__init__()
+        self._streams = streams
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if torch.Tag.nondeterministic_seeded not in func.tags:
+            return func(*args, **kwargs)
+        name = func._schema.name.removeprefix("aten::")
+        source = SOURCES.get(name)
+        if source is None:
+            raise not_understood(f"torch's random operation {name}", "use rand, multinomial, bernoulli or exponential_")
+        if kwargs.get("out") is not None:
+            raise not_understood(f"torch.{name} with out=", "use its result")
+        generator = kwargs.pop("generator", None)
+        return self.draw(generator, lambda run: source(run, *args, **kwargs), _request(name, args))
+
+    def draw(self, generator: Any, make: Callable[[Run], Any], request: tuple[Any, ...]) -> Any:
+        """The noise of a request, drawn in the generator's state; the real generator moves on."""
+        with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
+            generator = torch.default_generator if generator is None else generator
+            state = generator.get_state().numpy().tobytes()
+            torch.rand((), generator=generator)
+            noise = self._streams.draw(("torch", hash(state)), request, make)
+            return noise.copied() if hasattr(noise, "copied") else noise.clone()
+
+
+@contextmanager
+def torch_randomness(streams: Streams) -> Iterator[None]:
+    """torch drawing from `streams`; the state of its own generator is put back."""
+    mode = TorchRandomness(streams)
+    before = torch.default_generator.get_state()
+    methods = {name: _in_place(mode, name, cells) for name, cells in IN_PLACE.items()}
+    try:
+        with replaced(torch.Tensor, methods), mode:
+            yield
+    finally:
+        torch.default_generator.set_state(before)
+
+
+def seed(value: int) -> None:
+    """Seed torch's own generator."""
+    torch.default_generator.manual_seed(value)
+
+
+# -- draws that return a tensor ------------------------------------------------------------------------------------------
+
+
+def _rand(run: Run, size: Sequence[int], *, dtype: Any = None, device: Any = None, **_: Any) -> Any:
+    return noise_tensor(symbols.uniforms(run, size), dtype or torch.get_default_dtype(), device)
+
+
+def _rand_like(run: Run, like: torch.Tensor, *, dtype: Any = None, device: Any = None, **_: Any) -> Any:
+    return noise_tensor(symbols.uniforms(run, like.shape), dtype or like.dtype, device or like.device)
+
+
+def _multinomial(run: Run, weights: torch.Tensor, num_samples: int, replacement: bool = False) -> torch.Tensor:
+    rows = numbers(weights).reshape(-1, weights.shape[-1])
+    drawn = [sampling.indices(run, row, num_samples, replacement, "torch.multinomial") for row in rows]
+    return tensor_like(np.array(drawn).reshape(*weights.shape[:-1], num_samples), weights, torch.int64)
+
+
+def _bernoulli(run: Run, p: torch.Tensor, p_for_all: float | None = None) -> Any:
+    probabilities = numbers(p) if p_for_all is None else np.full(p.shape, p_for_all)
+    return lazy_tensor(sampling.coins(run, probabilities), p.dtype, p.device)
+
+
+def _randint(run: Run, *args: Any, dtype: Any = None, device: Any = None, **_: Any) -> torch.Tensor:
+    (low, high, size) = args if len(args) == 3 else (0, *args)
+    values = sampling.integers(run, low, high, int(np.prod(size)), "torch.randint")
+    return torch.tensor(values, dtype=dtype or torch.int64, device=device).reshape(tuple(size))
+
+
+def _randint_like(run: Run, like: torch.Tensor, *bounds: int, dtype: Any = None, **_: Any) -> torch.Tensor:
+    low, high = bounds if len(bounds) == 2 else (0, *bounds)
+    values = sampling.integers(run, low, high, like.numel(), "torch.randint_like")
+    return torch.tensor(values, dtype=dtype or like.dtype).reshape(like.shape)
+
+
+def _randperm(run: Run, n: int, *, dtype: Any = None, device: Any = None, **_: Any) -> torch.Tensor:
+    return torch.tensor(sampling.permutation(run, n, "torch.randperm"), dtype=dtype or torch.int64, device=device)
+
+
+SOURCES: dict[str, Callable[..., Any]] = {
+    "rand": _rand,
+    "rand_like": _rand_like,
+    "multinomial": _multinomial,
+    "bernoulli": _bernoulli,
+    "randint": _randint,
+    "randint_like": _randint_like,
+    "randperm": _randperm,
+}
+
+# -- draws that fill a tensor --------------------------------------------------------------------------------------------
+
+
+def _uniform_(run: Run, tensor: torch.Tensor, low: float = 0.0, high: float = 1.0) -> Any:
+    cells = symbols.uniforms(run, tensor.shape)
+    if (low, high) != (0, 1):
+        cells = symbols.binary("+", symbols.binary("*", cells, symbols.plain(high - low)), symbols.plain(low))
+    return noise_tensor(cells, tensor.dtype, tensor.device)
+
+
+def _exponential_(run: Run, tensor: torch.Tensor, lambd: float = 1.0) -> Any:
+    return noise_tensor(symbols.exponentials(run, tensor.shape, lambd), tensor.dtype, tensor.device)
+
+
+def _bernoulli_(run: Run, tensor: torch.Tensor, p: Any = 0.5) -> Any:
+    probabilities = np.broadcast_to(numbers(p) if isinstance(p, torch.Tensor) else p, tuple(tensor.shape))
+    return lazy_tensor(sampling.coins(run, probabilities), tensor.dtype, tensor.device)
+
+
+IN_PLACE: dict[str, Callable[..., Any]] = {
+    "uniform_": _uniform_,
+    "exponential_": _exponential_,
+    "bernoulli_": _bernoulli_,
+}
+
+
+def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Callable[..., Any]:
+    def method(tensor: torch.Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> torch.Tensor:
+        request = (name, tuple(tensor.shape), *map(_key, args), *sorted((k, _key(v)) for k, v in kwargs.items()))
+        drawn = mode.draw(generator, lambda run: fill(run, tensor, *args, **kwargs), request)
+        return become(tensor, drawn)
+
+    return method
+
+
+def _request(name: str, args: Sequence[Any]) -> tuple[Any, ...]:
+    return (name, *(_key(value, contents=not name.endswith("_like")) for value in args))
+
+
+def _key(value: Any, contents: bool = True) -> Any:
+    """An argument of a request in a form that can be compared: numbers count, not objects."""
+    if isinstance(value, torch.Tensor):
+        shape = tuple(value.shape)
+        return (shape, numbers(value).tobytes()) if contents else shape
+    return tuple(value) if isinstance(value, list | tuple) else value

@@ -1,0 +1,60 @@
+"""Draws that are decided at once: an index by weights, several indices, coins by their probabilities."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rheocheck.core.errors import NotUnderstood
+from rheocheck.intercept.errors import line
+from rheocheck.intercept.run import MAX_OUTCOMES, Run, shares
+from rheocheck.intercept.symbols import compare, plain, uniforms
+
+Ints = NDArray[np.int64]
+
+
+def indices(run: Run, weights: Sequence[Any], count: int, replacement: bool, name: str) -> list[int]:
+    """`count` indices drawn by weights, one after the other, with or without replacement."""
+    left = shares(weights)
+    if not replacement and sum(w > 0 for w in left) < count:
+        raise RuntimeError(f"{count} draws without replacement need so many positive weights")
+    drawn = []
+    for _ in range(count):
+        total = sum(left)
+        i = run.choose([w / total for w in left], lambda i: f"{name} drew {i}")
+        drawn.append(i)
+        if not replacement:
+            left[i] = Fraction(0)
+    return drawn
+
+
+def integers(run: Run, low: int, high: int, count: int, name: str) -> list[int]:
+    """`count` integers from low..high-1, equally likely."""
+    if high <= low:
+        raise ValueError(f"{name} must have low < high, got {low} and {high}")
+    if high - low > MAX_OUTCOMES:
+        raise NotUnderstood(
+            f"an exact audit must choose among at most {MAX_OUTCOMES} outcomes, got {high - low} of {name} at "
+            f"{line()}: draw a probability with random(), or audit by sampling"
+        )
+    weights = [Fraction(1, high - low)] * (high - low)
+    return [low + run.choose(weights, lambda i: f"{name} drew {low + i}") for _ in range(count)]
+
+
+def counts(run: Run, n: int, weights: Sequence[Any], name: str) -> Ints:
+    """How often each index comes in n draws by weights: a multinomial vector."""
+    drawn = indices(run, weights, n, True, name)
+    return np.bincount(drawn, minlength=len(weights)).astype(np.int64)
+
+
+def permutation(run: Run, n: int, name: str) -> list[int]:
+    """A uniformly random order of 0..n-1."""
+    return indices(run, [1] * n, n, False, name) if n else []
+
+
+def coins(run: Run, p: Any) -> Any:
+    """Coins that fall True with probabilities p, not yet decided: a lazy boolean array."""
+    p = np.asarray(p, dtype=np.float64)
+    return compare("<", uniforms(run, p.shape), plain(p))

@@ -1,0 +1,456 @@
+"""Tensors of noise and tensors not yet decided, as torch code meets them.
+
+Both are tensors without memory: whatever torch does with them comes through `__torch_function__`. A NoiseTensor knows
+arithmetic, comparisons, races and shapes, and raises on anything else. A LazyTensor (mostly booleans: u < p) stands for
+one of a few real tensors; what is pure and small is done to all of them, anything else decides which one it is and is
+then done by torch itself.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from rheocheck.intercept import symbols
+from rheocheck.intercept.errors import not_understood
+from rheocheck.intercept.lazy import Lazy, together
+from rheocheck.intercept.noise import COMPARE, Noise
+from rheocheck.intercept.symbols import Cells
+
+ADVICE = "compare it with a number, race it by argmax, or audit by sampling"
+
+
+class NoiseTensor(torch.Tensor):
+    """A tensor of noise: `cells` holds a Noise (or a plain number) per element."""
+
+    cells: Cells
+    aliased = False  # whether another tensor shares its elements in torch, but not here
+
+    def copied(self) -> "NoiseTensor":
+        return noise_tensor(self.cells.copy(), self.dtype, self.device)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = _name(func)
+        with torch._C.DisableTorchFunctionSubclass(), _disable_current_modes():
+            if name in METADATA:
+                return func(*args, **(kwargs or {}))
+            operation = OPERATIONS.get(name)
+            if operation is None:
+                raise not_understood(f"torch.{name} of random numbers", ADVICE)
+            return operation(*map(_decided, args), **{k: _decided(v) for k, v in (kwargs or {}).items()})
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise not_understood(f"torch.{func._schema.name.removeprefix('aten::')} of random numbers", ADVICE)
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        raise not_understood("the truth of a random number", "compare it with a number")
+
+    __float__ = __int__ = __index__ = __bool__  # type: ignore[assignment]
+
+
+class LazyTensor(torch.Tensor):
+    """A tensor that is one of a few; `lazy` says which, depending on uniforms. Only of real tensors."""
+
+    lazy: Lazy
+    aliased = False  # whether another tensor shares its elements in torch, but not here
+
+    def copied(self) -> torch.Tensor:
+        return wrapped(self.lazy)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = _name(func)
+        if name in METADATA:
+            with torch._C.DisableTorchFunctionSubclass():
+                return func(*args, **kwargs)
+        if name in PURE:
+            result = _row_by_row(func, args, kwargs)
+            if result is not None:
+                if name in VIEWS and isinstance(args[0], LazyTensor):
+                    args[0].aliased = result.aliased = True
+                return result
+        if name in IN_PLACE or (name.endswith("_") and not name.endswith("__")):
+            target = args[0]
+            if isinstance(target, LazyTensor):
+                check_alone(target)
+                become(target, decided(target))
+        args, kwargs = _all_decided((args, kwargs))
+        return func(*args, **kwargs)
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        args, kwargs = _all_decided((args, kwargs or {}))
+        return func(*args, **kwargs)
+
+
+def noise_tensor(cells: Cells, dtype: Any, device: Any) -> NoiseTensor:
+    """A tensor of noise; `dtype` is what torch code sees, its rounding is not modelled."""
+    tensor = torch.Tensor._make_wrapper_subclass(NoiseTensor, cells.shape, dtype=dtype, device=device or "cpu")
+    tensor.cells = cells
+    return tensor
+
+
+def lazy_tensor(lazy: Lazy, dtype: Any, device: Any) -> torch.Tensor:
+    """A tensor of NumPy rows not yet decided; a real tensor if there is just one row."""
+    return wrapped(lazy.map(lambda row: torch.as_tensor(row).to(device=device or "cpu", dtype=dtype)))
+
+
+def wrapped(lazy: Lazy) -> torch.Tensor:
+    """A tensor of rows of real tensors."""
+    if all(same(lazy.rows[0], row) for row in lazy.rows[1:]):
+        return lazy.rows[0].clone()
+    row = lazy.rows[0]
+    tensor = torch.Tensor._make_wrapper_subclass(LazyTensor, row.shape, dtype=row.dtype, device=row.device)
+    tensor.lazy = lazy
+    return tensor
+
+
+def same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two real tensors hold the same numbers; NaN is the same as NaN."""
+    with _disable_current_modes():
+        return a.shape == b.shape and a.dtype == b.dtype and bool(((a == b) | ((a != a) & (b != b))).all())
+
+
+def decided(tensor: LazyTensor) -> torch.Tensor:
+    """The real tensor that it is, decided now."""
+    return tensor.lazy.decide(same).clone()
+
+
+def become(tensor: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Turn a tensor into another one in place: who holds it holds the other one from now on."""
+    if tensor._is_view() or _shared(tensor):  # the other tensors with this memory would not follow
+        raise not_understood("a random draw into memory that tensors share", "draw into a tensor of its own")
+    torch.utils.swap_tensors(tensor, other)
+    return tensor
+
+
+def check_alone(tensor: Any) -> None:
+    """Refuse to change in place what other tensors share."""
+    if tensor.aliased:
+        raise not_understood("a change in place of random values that tensors share", "work on a clone()")
+
+
+def _shared(tensor: torch.Tensor) -> bool:
+    if isinstance(tensor, NoiseTensor | LazyTensor):
+        return False
+    return _users(tensor) > _users(torch.empty(1))
+
+
+def _users(tensor: torch.Tensor) -> int:
+    return int(torch._C._storage_Use_Count(tensor.untyped_storage()._cdata))
+
+
+def numbers(tensor: torch.Tensor) -> NDArray[np.float64]:
+    """The numbers of a real tensor of any type."""
+    with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
+        return tensor.detach().to("cpu", torch.float64).numpy()
+
+
+def tensor_like(values: NDArray[Any], like: torch.Tensor, dtype: Any = None) -> torch.Tensor:
+    """A real tensor on the device of another one."""
+    return torch.as_tensor(values).to(device=like.device, dtype=dtype or like.dtype)
+
+
+def _name(func: Any) -> str:
+    name = getattr(func, "__name__", str(func))
+    if name == "__get__":  # a property: its name is that of the descriptor
+        return getattr(func.__self__, "__name__", str(func))
+    return name
+
+
+def _decided(value: Any) -> Any:
+    return decided(value) if isinstance(value, LazyTensor) else value
+
+
+def _all_decided(values: Any) -> Any:
+    leaves, spec = tree_flatten(values)
+    return tree_unflatten([_decided(leaf) for leaf in leaves], spec)
+
+
+def _row_by_row(func: Any, args: Any, kwargs: Any) -> Any:
+    """The function of every row of its lazy arguments, as a lazy tensor; None where it cannot be done."""
+    leaves, spec = tree_flatten((args, kwargs))
+    table = together([leaf.lazy if isinstance(leaf, LazyTensor) else leaf for leaf in leaves])
+    if table is None or any(isinstance(leaf, NoiseTensor) for leaf in leaves):
+        return None
+    axes, rows = table
+    results = []
+    for row in rows:
+        row_args, row_kwargs = tree_unflatten(row, spec)
+        results.append(func(*row_args, **row_kwargs))
+    if len({(r.shape, r.dtype) if isinstance(r, torch.Tensor) else None for r in results} | {None}) != 2:
+        return None
+    return wrapped(Lazy(axes, tuple(results)))
+
+
+METADATA = frozenset(
+    "shape size dim ndim ndimension dtype device numel nelement layout is_floating_point is_complex requires_grad "
+    "is_cuda is_sparse is_quantized is_nested is_meta is_inference element_size stride is_contiguous names _is_view "
+    "__len__ get_device is_signed".split()
+)
+PURE = frozenset(
+    "__invert__ bitwise_not logical_not bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_xor __and__ "
+    "__or__ __xor__ __rand__ __ror__ __rxor__ cumsum cumprod sum prod all any lt le gt ge eq ne less less_equal greater "
+    "greater_equal __lt__ __le__ __gt__ __ge__ __eq__ __ne__ int long float bool double to type_as argmax argmin amax "
+    "amin squeeze unsqueeze view reshape flatten __getitem__ add sub mul neg rsub __add__ __radd__ __sub__ __rsub__ "
+    "__mul__ __rmul__ __neg__ add sub mul clamp where stack cat expand transpose t clone detach contiguous flip "
+    "count_nonzero gather index_select select narrow minimum maximum min max masked_fill".split()
+)
+VIEWS = frozenset(
+    "squeeze unsqueeze view reshape flatten __getitem__ expand transpose t detach contiguous select narrow to int long "
+    "float bool double".split()
+)
+IN_PLACE = frozenset("__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __iand__ __ior__ __ixor__".split())
+
+
+# -- what can be done with noise -----------------------------------------------------------------------------------------
+
+
+def _cells(value: Any) -> Cells:
+    if isinstance(value, NoiseTensor):
+        return value.cells
+    if isinstance(value, Noise):
+        return symbols.elementwise(lambda _: value, np.zeros(()))
+    return symbols.plain(numbers(value) if isinstance(value, torch.Tensor) else value)
+
+
+def _like(*values: Any) -> NoiseTensor:
+    return next(value for value in values if isinstance(value, NoiseTensor))
+
+
+def _device(*values: Any) -> Any:
+    return next((value.device for value in values if isinstance(value, torch.Tensor)), None)
+
+
+def _new(cells: Cells, like: NoiseTensor, dtype: Any = None) -> NoiseTensor:
+    return noise_tensor(cells, dtype or like.dtype, like.device)
+
+
+def _unary(name: str) -> Callable[..., Any]:
+    return lambda x: _new(symbols.unary(name, x.cells), x)
+
+
+def _binary(op: str, reflected: bool = False) -> Callable[..., Any]:
+    def operation(a: Any, b: Any, *, alpha: float = 1) -> NoiseTensor:
+        a, b = (b, a) if reflected else (a, b)
+        right = _cells(b) if alpha == 1 else symbols.binary("*", _cells(b), symbols.plain(alpha))
+        return _new(symbols.binary(op, _cells(a), right), _like(a, b))
+
+    return operation
+
+
+def _comparison(op: str) -> Callable[..., Any]:
+    return lambda a, b: lazy_tensor(symbols.compare(op, _cells(a), _cells(b)), torch.bool, _device(a, b))
+
+
+def _filling(operation: Callable[..., NoiseTensor]) -> Callable[..., Any]:
+    """The in-place form of an operation: the same memory, so views of it see the change."""
+
+    def in_place(x: Any, *args: Any, **kwargs: Any) -> Any:
+        result = operation(x, *args, **kwargs)
+        if not isinstance(x, NoiseTensor):  # real numbers become noise
+            return become(x, result)
+        check_alone(x)
+        x.cells[...] = result.cells
+        return x
+
+    return in_place
+
+
+def _clamp(x: NoiseTensor, min: Any = None, max: Any = None) -> NoiseTensor:
+    return _new(symbols.clamp(x.cells, *(None if side is None else _cells(side) for side in (min, max))), x)
+
+
+def _where(condition: torch.Tensor, a: Any, b: Any) -> NoiseTensor:
+    if isinstance(condition, NoiseTensor):
+        raise not_understood("torch.where on random numbers themselves", "compare them first")
+    cells = symbols.elementwise(lambda c, x, y: x if c else y, numbers(condition), _cells(a), _cells(b))
+    return _new(cells, _like(a, b))
+
+
+def _masked_fill(x: NoiseTensor, mask: torch.Tensor, value: Any) -> NoiseTensor:
+    return _new(symbols.elementwise(lambda c, a, b: b if c else a, numbers(mask), x.cells, _cells(value)), x)
+
+
+def _getitem(x: Any, index: Any) -> Any:
+    if isinstance(index, NoiseTensor) or not isinstance(x, NoiseTensor):
+        raise not_understood("a random number used as an index", "draw an index by multinomial")
+    return _new(np.asarray(x.cells[(*_index(index), ...)], dtype=object), x)
+
+
+def _setitem(x: Any, index: Any, value: Any) -> None:
+    if not isinstance(x, NoiseTensor):
+        raise not_understood("random numbers written into a part of a tensor", "keep them in a tensor of their own")
+    check_alone(x)
+    x.cells[(*_index(index), ...)] = _cells(value)
+
+
+def _index(index: Any) -> tuple[Any, ...]:
+    parts = index if isinstance(index, tuple) else (index,)
+    kept = tuple(part.detach().cpu().numpy() if isinstance(part, torch.Tensor) else part for part in parts)
+    return tuple(part for part in kept if part is not Ellipsis) if kept[-1:] == (Ellipsis,) else kept
+
+
+def _gather(x: NoiseTensor, dim: int, index: torch.Tensor) -> NoiseTensor:
+    return _new(np.take_along_axis(x.cells, index.cpu().numpy(), axis=dim), x)
+
+
+def _winner(largest: bool) -> Callable[..., Any]:
+    def operation(x: NoiseTensor, dim: int | None = None, keepdim: bool = False) -> torch.Tensor:
+        index = symbols.winners(x.cells, dim, largest)
+        if keepdim and dim is not None:
+            index = np.expand_dims(index, dim)
+        return torch.as_tensor(index).to(x.device)
+
+    return operation
+
+
+def _extreme(largest: bool) -> Callable[..., Any]:
+    def operation(x: NoiseTensor, dim: int | None = None, keepdim: bool = False) -> Any:
+        if dim is None:
+            raise not_understood("the largest value of random numbers", "take argmax")
+        index = _winner(largest)(x, dim, keepdim=True)
+        values = _gather(x, dim, index)
+        results = (values, index) if keepdim else (_new(values.cells.squeeze(dim), x), index.squeeze(dim))
+        return (torch.return_types.max if largest else torch.return_types.min)(results)
+
+    return operation
+
+
+def _topk(x: NoiseTensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    if k == 1:
+        return torch.return_types.topk(_extreme(largest)(x, dim, keepdim=True))
+    index = torch.as_tensor(symbols.ranked(x.cells, k, dim, largest)).to(x.device)
+    return torch.return_types.topk((_gather(x, dim, index), index))
+
+
+def _sort(x: NoiseTensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    index = torch.as_tensor(symbols.ranked(x.cells, x.cells.shape[dim], dim, descending)).to(x.device)
+    return torch.return_types.sort((_gather(x, dim, index), index))
+
+
+def _argsort(x: NoiseTensor, dim: int = -1, descending: bool = False, stable: bool = False) -> torch.Tensor:
+    return _sort(x, dim, descending)[1]
+
+
+def _to(x: NoiseTensor, *args: Any, **kwargs: Any) -> Any:
+    """Another dtype or device; an integer type takes the integer part."""
+    probe = torch.empty((), dtype=x.dtype, device=x.device).to(*args, **kwargs)
+    if probe.dtype.is_floating_point:
+        return noise_tensor(x.cells.copy(), probe.dtype, probe.device)
+    if probe.dtype == torch.bool:
+        raise not_understood("random numbers turned into booleans", "compare them with a number")
+    return torch.as_tensor(symbols.floor(x.cells)).to(probe.dtype)
+
+
+def _typed(dtype: Any) -> Callable[..., Any]:
+    return lambda x: _to(x, dtype)
+
+
+def _floor(x: NoiseTensor) -> torch.Tensor:
+    return torch.as_tensor(symbols.floor(x.cells)).to(x.dtype)
+
+
+def _item(x: NoiseTensor) -> Any:
+    return x.cells.item()
+
+
+def _tolist(x: NoiseTensor) -> Any:
+    return x.cells.tolist()
+
+
+def _numpy(x: NoiseTensor, *_: Any, **__: Any) -> Any:
+    from rheocheck.intercept.numpy_arrays import NoiseArray
+
+    return NoiseArray(x.cells)
+
+
+def _search_sorted(edges: Any, x: Any, *, right: bool = False, side: str | None = None, **_: Any) -> torch.Tensor:
+    if isinstance(edges, NoiseTensor) or np.ndim(_cells(edges)) != 1:
+        raise not_understood("searchsorted in several or random rows", "search one row of plain numbers at a time")
+    lazy = symbols.search_sorted(_cells(edges), _cells(x), right or side == "right")
+    return lazy_tensor(lazy, torch.int64, _device(x, edges))
+
+
+def _shaped(name: str) -> Callable[..., Any]:
+    """A change of shape: torch says how, on the elements' numbers."""
+
+    def operation(x: NoiseTensor, *args: Any, **kwargs: Any) -> Any:
+        numbered = torch.arange(x.cells.size).reshape(x.cells.shape)
+        result = getattr(torch.Tensor, name)(numbered, *args, **kwargs)
+        parts = [result] if isinstance(result, torch.Tensor) else result
+        tensors = tuple(_new(_pick(x.cells, part), x) for part in parts)
+        for tensor in tensors:
+            tensor.aliased = x.aliased = x.aliased or not np.shares_memory(tensor.cells, x.cells)
+        return tensors[0] if isinstance(result, torch.Tensor) else tensors
+
+    return operation
+
+
+def _pick(cells: Cells, numbered: torch.Tensor) -> Cells:
+    """The elements with these numbers; a view where NumPy can make one."""
+    shape = tuple(numbered.shape)
+    if numbered.numel() == cells.size and bool((numbered.reshape(-1) == torch.arange(cells.size)).all()):
+        return cells.reshape(shape)
+    return cells.reshape(-1)[numbered.numpy()]
+
+
+def _joined(name: str) -> Callable[..., Any]:
+    def operation(tensors: Sequence[Any], dim: int = 0) -> NoiseTensor:
+        parts = [_cells(part) for part in tensors]
+        return _new((np.concatenate if name == "cat" else np.stack)(parts, axis=dim), _like(*tensors))
+
+    return operation
+
+
+NAMES = {
+    "+": ("add", "__add__"), "-": ("sub", "subtract", "__sub__"), "*": ("mul", "multiply", "__mul__"),
+    "/": ("div", "divide", "true_divide", "__truediv__"), "**": ("pow", "__pow__"),
+    "<": ("lt", "less", "__lt__"), "<=": ("le", "less_equal", "__le__"), ">": ("gt", "greater", "__gt__"),
+    ">=": ("ge", "greater_equal", "__ge__"), "==": ("eq", "__eq__"), "!=": ("ne", "not_equal", "__ne__"),
+    "neg": ("neg", "negative", "__neg__"), "log": ("log",), "exp": ("exp",), "sqrt": ("sqrt",), "square": ("square",),
+    "reciprocal": ("reciprocal",), "log1p": ("log1p",),
+}  # fmt: skip
+REFLECTED = {"+": "__radd__", "-": "__rsub__", "*": "__rmul__", "/": "__rtruediv__", "**": "__rpow__"}
+IN_PLACE_FORM = {"+": "__iadd__", "-": "__isub__", "*": "__imul__", "/": "__itruediv__", "**": "__ipow__"}
+SHAPES = "view reshape flatten squeeze unsqueeze expand expand_as transpose t permute unbind split chunk select narrow flip"
+
+
+def _operations() -> dict[str, Callable[..., Any]]:
+    table: dict[str, Callable[..., Any]] = {
+        "argmax": _winner(True), "argmin": _winner(False), "max": _extreme(True), "min": _extreme(False),
+        "topk": _topk, "sort": _sort, "argsort": _argsort, "searchsorted": _search_sorted,
+        "bucketize": lambda x, edges, **k: _search_sorted(edges, x, **k),
+        "clamp": _clamp, "clip": _clamp, "clamp_": _filling(_clamp), "clamp_min": lambda x, min: _clamp(x, min),
+        "clamp_min_": _filling(lambda x, min: _clamp(x, min)), "clamp_max": lambda x, max: _clamp(x, None, max),
+        "where": _where, "masked_fill": _masked_fill, "masked_fill_": _filling(_masked_fill),
+        "gather": _gather, "__getitem__": _getitem, "__setitem__": _setitem, "stack": _joined("stack"),
+        "cat": _joined("cat"), "concat": _joined("cat"), "item": _item, "tolist": _tolist, "numpy": _numpy,
+        "__array__": _numpy, "to": _to, "type": _to, "float": _typed(torch.float32), "double": _typed(torch.float64),
+        "half": _typed(torch.float16), "bfloat16": _typed(torch.bfloat16), "long": _typed(torch.int64),
+        "int": _typed(torch.int32), "floor": _floor, "trunc": _floor, "cpu": lambda x: x, "detach": lambda x: x,
+        "data": lambda x: x, "clone": lambda x, **_: x.copied(), "contiguous": lambda x, **_: x,
+        "rsub": _binary("-", reflected=True),
+    }  # fmt: skip
+    for op, names in NAMES.items():
+        operation = _comparison(op) if op in COMPARE else _binary(op) if op in symbols.BINARY else _unary(op)
+        table |= {name: operation for name in names}
+        if op not in COMPARE:
+            table[f"{names[0]}_"] = _filling(operation)
+        if op in REFLECTED:
+            table[REFLECTED[op]] = _binary(op, reflected=True)
+            table[IN_PLACE_FORM[op]] = _filling(operation)
+    return table | {name: _shaped(name) for name in SHAPES.split()}
+
+
+OPERATIONS = _operations()
