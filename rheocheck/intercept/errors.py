@@ -2,11 +2,13 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from types import FrameType
 
 from rheocheck.core.errors import NotUnderstood
 
 OURS = os.path.dirname(__file__) + os.sep
+CALLER = os.path.join(os.path.dirname(__file__), "enumeration.py")
 LIBRARIES = ("torch", "numpy", "jax", "random", "bisect", "contextlib", "functools")
 
 
@@ -17,11 +19,23 @@ def not_understood(what: str, advice: str) -> NotUnderstood:
 
 def line() -> str:
     """The innermost line that is neither ours nor a numerical library's, as "file.py:12"."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        ours = frame.f_code.co_filename.startswith(OURS)
-        if not ours and module.split(".")[0] not in LIBRARIES:
+    for frame in _frames():
+        if frame.f_globals.get("__name__", "").split(".")[0] not in LIBRARIES:
             return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
-        frame = frame.f_back
     return "an unknown line"
+
+
+def importing() -> bool:
+    """Whether the subject is importing a module just now: what that draws is no choice of the decoder."""
+    return any(frame.f_code.co_filename == "<frozen importlib._bootstrap>" for frame in _frames())
+
+
+def _frames() -> Iterator[FrameType]:
+    """The subject's frames, the innermost first: those between our own that answer it and our own that call it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    while frame is not None and frame.f_code.co_filename != CALLER:
+        if not frame.f_code.co_filename.startswith(OURS):
+            yield frame
+        frame = frame.f_back

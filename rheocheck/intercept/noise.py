@@ -27,11 +27,26 @@ class Noise:
     """A monotone function of one uniform. Comparing it with a number decides on which side it lies."""
 
     __slots__ = ("steps", "uniform")
-    __array_ufunc__ = None  # numpy scalars then leave the operation to us
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, uniform: Uniform, steps: tuple[Step, ...] = ()) -> None:
         self.uniform, self.steps = uniform, steps
+
+    def __array_ufunc__(self, *args: Any, **kwargs: Any) -> Any:
+        from rheocheck.intercept.numpy_arrays import array_of_one
+
+        return array_of_one(self).__array_ufunc__(*map(array_of_one, args), **kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from rheocheck.intercept.numpy_arrays import array_of_one
+
+        return array_of_one(self).__array_function__(func, types, tuple(map(array_of_one, args)), kwargs)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        from rheocheck.intercept.torch_tensors import NoiseTensor, tensor_of_one
+
+        return NoiseTensor.__torch_function__(func, types, tuple(map(tensor_of_one, args)), kwargs)
 
     def then(self, *step: Any) -> "Noise":
         """The function followed by one more step."""

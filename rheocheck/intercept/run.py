@@ -58,8 +58,9 @@ class Run:
     null       a description of the event of probability zero that this run is about, if it is about one
     """
 
-    def __init__(self, last: Step | None = None) -> None:
+    def __init__(self, last: Step | None = None, forced: tuple[int, ...] = ()) -> None:
         self._script = [] if last is None else last.script()
+        self._forced = forced
         self._step: Step | None = None
         self._uniforms = 0
         self.weight = Fraction(1)
@@ -88,6 +89,8 @@ class Run:
             self._check(step, weights, where)
         else:
             index = max(open_ or null, key=lambda i: weights[i])
+            if at < len(self._forced):
+                index = self._forced_index(at, {*open_, *null}, where)
             step = Step(self._step, index, tuple(weights), where)
             self.untried += [
                 (_rounded(self.weight * weights[i]), Step(self._step, i, step.weights, where))
@@ -107,9 +110,22 @@ class Run:
 
     def finish(self) -> None:
         """Check that the script was followed to its end."""
+        if len(self.choices) < len(self._forced):
+            raise InputError(
+                f"the choices must be at most the {len(self.choices)} that the run makes, got {len(self._forced)}: "
+                "copy them from a report"
+            )
         if len(self.choices) < len(self._script):
             step = self._script[len(self.choices)]
             raise _changed(f"no choice any more where one was made at {step.line}")
+
+    def _forced_index(self, at: int, possible: set[int], where: str) -> int:
+        index = self._forced[at]
+        if index not in possible:
+            raise InputError(
+                f"choice {at + 1} must be one of {sorted(possible)[:20]} at {where}, got {index}: copy the choices from a report"
+            )
+        return index
 
     @property
     def last(self) -> Step | None:

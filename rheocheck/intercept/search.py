@@ -23,9 +23,9 @@ def current() -> Run:
     return _active[-1]
 
 
-def perform(program: Callable[[], T], last: Step | None = None) -> tuple[Run, T]:
-    """One run of the program, along the choices up to `last` and then along the likeliest ones."""
-    run = Run(last)
+def perform(program: Callable[[], T], last: Step | None = None, forced: tuple[int, ...] = ()) -> tuple[Run, T]:
+    """One run of the program, along the choices up to `last`, or along `forced` ones, and then the likeliest ones."""
+    run = Run(last, forced)
     _active.append(run)
     try:
         result = program()

@@ -161,6 +161,11 @@ def tensor_like(values: NDArray[Any], like: torch.Tensor, dtype: Any = None) -> 
     return torch.as_tensor(values).to(device=like.device, dtype=dtype or like.dtype)
 
 
+def tensor_of_one(value: Any) -> Any:
+    """A Noise as a tensor without dimensions; anything else as it is."""
+    return noise_tensor(_cells(value), torch.get_default_dtype(), None) if isinstance(value, Noise) else value
+
+
 def _name(func: Any) -> str:
     name = getattr(func, "__name__", str(func))
     if name == "__get__":  # a property: its name is that of the descriptor

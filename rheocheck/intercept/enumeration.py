@@ -1,0 +1,249 @@
+"""The exact law of an unmodified subject, by running it once for every way in which its random choices may fall.
+
+    P(word) = sum over the runs that emit it of the product of the probabilities of their choices
+
+The likeliest runs come first, so that an enumeration cut short knows most of the law. Checks on the way: a run follows
+the choices of an earlier one and must meet the same choices again; every run has another seed; the first runs are
+made again and must emit the same word from other noise, the very first one once more at the end.
+"""
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
+from rheocheck.core.pair import Context
+from rheocheck.intercept.on_random import random_randomness
+from rheocheck.intercept.run import Choice, Run
+from rheocheck.intercept.search import Search, perform
+from rheocheck.intercept.streams import Streams, check_fresh
+
+Progress = Callable[[Fraction, int], None]  # (probability covered so far, runs so far)
+REPEATS = 20  # runs that are made twice; the first one as often
+MAX_NULL = 200  # events of probability zero that are looked at
+
+
+@dataclass(frozen=True)
+class Path:
+    """One run: its choices, their probability, and the word that it emits."""
+
+    choices: tuple[Choice, ...]
+    weight: Fraction
+    word: Context
+
+    @property
+    def script(self) -> tuple[int, ...]:
+        """The branch taken at each choice, from which `replay` makes the run again."""
+        return tuple(choice.index for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """An event of probability zero, such as a coin that is exactly 0, and the word that is emitted then."""
+
+    word: Context
+    what: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """What was found.
+
+    law         probability of every word of `tokens` ids that was emitted; all of it when `unseen` is 0
+    unseen      probability of the runs not made
+    stopped     why it ended early: "max_paths", "max_seconds", "interrupted", or None
+    shortest    for every word, the run with the fewest choices that emits it
+    boundaries  what is emitted on events of probability zero
+    """
+
+    law: dict[Context, Fraction] = field(repr=False)
+    unseen: Fraction
+    paths: int
+    stopped: str | None
+    seconds: float
+    shortest: dict[Context, Path] = field(repr=False)
+    boundaries: tuple[Boundary, ...] = field(repr=False)
+
+
+def enumerate_law(
+    subject: Callable[..., Any],
+    context: Context = (),
+    tokens: int = 4,
+    *,
+    max_paths: int | None = None,
+    max_seconds: float | None = None,
+    progress: Progress | None = None,
+    seed: int = 0,
+) -> Enumeration:
+    """The law of `tokens` ids that `subject(context, tokens)` emits, every random choice taken every way.
+
+    Source: torch.multinomial, rand, bernoulli, exponential_ ..; random; numpy.random; jax.random outside jit. Raises
+    NotUnderstood where a use of randomness cannot be followed, and when the subject does not repeat itself.
+    Ctrl-C ends the enumeration early, as a budget does.
+    """
+    started = time.monotonic()
+    law: dict[Context, Fraction] = {}
+    shortest: dict[Context, Path] = {}
+    boundaries: dict[Boundary, None] = {}
+    paths, stopped = 0, None
+    with _Caller(subject, context, tokens, seed) as caller:
+        search = Search(caller)
+        first: tuple[Run, Context] | None = None
+        try:
+            for run, word in search:
+                paths += 1
+                if first is None:
+                    first = run, word
+                if paths <= REPEATS:
+                    caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
+                if run.null is not None:
+                    boundaries[Boundary(word, run.null.what, run.null.line)] = None
+                else:
+                    law[word] = law.get(word, Fraction(0)) + run.weight
+                    if word not in shortest or len(run.choices) < len(shortest[word].choices):
+                        shortest[word] = Path(tuple(run.choices), run.weight, word)
+                if progress is not None:
+                    progress(1 - search.unseen, paths)
+                if not search.pending or (not search.unseen and len(boundaries) >= MAX_NULL):
+                    break
+                if max_paths is not None and paths >= max_paths:
+                    stopped = "max_paths"
+                if max_seconds is not None and time.monotonic() - started >= max_seconds:
+                    stopped = "max_seconds"
+                if stopped is not None:
+                    break
+            assert first is not None
+            caller.repeat(*first)
+        except KeyboardInterrupt:
+            stopped = "interrupted"
+    seconds = time.monotonic() - started
+    return Enumeration(law, search.unseen, paths, stopped, seconds, shortest, tuple(boundaries))
+
+
+def replay(
+    subject: Callable[..., Any], choices: Sequence[int], context: Context = (), tokens: int = 4, *, seed: int = 0
+) -> Path:
+    """The run of `subject` in which the choices fall as given, the rest the likeliest way."""
+    with _Caller(subject, context, tokens, seed) as caller:
+        run, word = perform(caller, forced=tuple(choices))
+    return Path(tuple(run.choices), run.weight, word)
+
+
+class _Caller:
+    """Calls the subject with all randomness intercepted, each time with another seed."""
+
+    def __init__(self, subject: Callable[..., Any], context: Context, tokens: int, seed: int) -> None:
+        if not callable(subject):
+            raise InputError(
+                f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: wrap it in one"
+            )
+        if type(tokens) is not int or tokens < 1:
+            raise InputError(f"tokens must be an integer >= 1, got {tokens!r}: raise it")
+        self._subject, self._context, self._tokens = subject, tuple(context), tokens
+        self._seed = (seed * 1_000_003 + 12_345) % 2**31
+        self._takes_seed = _takes_seed(subject)
+        self._streams = Streams()
+
+    def __enter__(self) -> "_Caller":
+        self._stack = ExitStack()
+        for source in _sources(self._streams):
+            self._stack.enter_context(source)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._stack.close()
+
+    def __call__(self) -> Context:
+        self._seed = (self._seed + 1) % 2**31
+        _seed_globals(self._seed)
+        self._streams.begin()
+        keywords = {"seed": self._seed} if self._takes_seed else {}
+        call = f"subject({self._context}, {self._tokens})"
+        try:
+            ids = self._subject(self._context, self._tokens, **keywords)
+            word = _word(ids, self._tokens, call)
+        except (RheocheckError, KeyboardInterrupt):
+            raise
+        except (Exception, SystemExit) as error:
+            raise InputError(
+                f"{call} must return token ids, it raised {type(error).__name__} on some random choices: {error}; run "
+                "this call by itself, or audit by sampling"
+            ) from error
+        self._streams.check()
+        return word
+
+    def repeat(self, run: Run, word: Context, times: int = 1) -> None:
+        """Make a run again from other noise: the same choices must lead to the same word."""
+        states = self._streams.states()
+        for _ in range(times):
+            _, again = perform(self, run.last)
+            if again != word:
+                raise NotUnderstood(
+                    "a subject must do the same when its random choices fall the same way, got the words "
+                    f"{word} and {again}: it keeps state between calls, or draws randomness that is not seen"
+                )
+            check_fresh(states, self._streams.states())
+
+
+def _sources(streams: Streams) -> Iterator[Any]:
+    """The libraries to intercept: those that are imported."""
+    yield random_randomness(streams)
+    if "numpy" in sys.modules:
+        from rheocheck.intercept.on_numpy import numpy_randomness
+
+        yield numpy_randomness(streams)
+    if "torch" in sys.modules:
+        from rheocheck.intercept.on_torch import torch_randomness
+
+        yield torch_randomness(streams)
+    if "jax" in sys.modules:
+        from rheocheck.intercept.on_jax import jax_randomness
+
+        yield jax_randomness(streams)
+
+
+def _seed_globals(seed: int) -> None:
+    from rheocheck.intercept import on_numpy, on_random
+
+    on_random.seed(seed)
+    on_numpy.seed(seed)
+    if "torch" in sys.modules:
+        from rheocheck.intercept import on_torch
+
+        on_torch.seed(seed)
+
+
+def _takes_seed(subject: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(subject).bind_partial(seed=0)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _word(ids: Any, tokens: int, call: str) -> Context:
+    """The first `tokens` ids of what a subject returned, as a tuple of ints."""
+    if hasattr(ids, "tolist"):
+        ids = ids.tolist()
+    word = tuple(ids)[:tokens]
+    if len(word) < tokens:
+        raise InputError(
+            f"{call} must return at least {tokens} new ids, got {len(word)}: leave the context out, never stop early"
+        )
+    return tuple(_id(x, call) for x in word)
+
+
+def _id(x: Any, call: str) -> int:
+    try:
+        index = x.__index__()
+    except AttributeError:
+        raise InputError(f"{call} must return integer token ids, got {x!r:.60}: convert to int") from None
+    if index < 0:
+        raise InputError(f"{call} must return token ids >= 0, got {index}: return new ids only")
+    return index

@@ -1,0 +1,216 @@
+"""NumPy's randomness, intercepted: the functions of numpy.random, RandomState and Generator.
+
+Their classes cannot be changed, so subclasses stand in for them: in numpy.random, wherever its functions were
+imported to, and in place of every generator made before the audit (the attribute of an object that holds one, above
+all). One that cannot be replaced must not be drawn from: its state would tell.
+"""
+
+import gc
+import types
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rheocheck.intercept import sampling, symbols
+from rheocheck.intercept.errors import not_understood
+from rheocheck.intercept.noise import Noise
+from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
+from rheocheck.intercept.patching import rebound
+from rheocheck.intercept.run import Run
+from rheocheck.intercept.streams import Streams
+
+GENERATOR, RANDOM_STATE = np.random.Generator, np.random.RandomState
+GLOBAL = np.random.mtrand._rand  # type: ignore[attr-defined]
+DRAWS_NOTHING = frozenset("seed set_state get_state bit_generator spawn".split())
+
+
+def seed(value: int) -> None:
+    """Seed the global generator."""
+    np.random.seed(value % 2**32)
+
+
+@contextmanager
+def numpy_randomness(streams: Streams) -> Iterator[None]:
+    """numpy.random drawing from `streams`; the state of the global generator is put back."""
+    seen = {kind: _seen(kind, streams) for kind in (GENERATOR, RANDOM_STATE)}
+    legacy = seen[RANDOM_STATE](GLOBAL._bit_generator)
+    originals = {
+        name: function
+        for name, function in vars(np.random).items()
+        if getattr(function, "__self__", None) is GLOBAL and name not in DRAWS_NOTHING
+    }
+    default_rng = np.random.default_rng
+
+    def seen_default_rng(seed: Any = None) -> Any:
+        if isinstance(seed, GENERATOR):
+            return seed
+        return seen[GENERATOR](default_rng(seed).bit_generator)
+
+    pairs = [(function, getattr(legacy, name)) for name, function in originals.items()]
+    before = np.random.get_state()
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(rebound([*pairs, (default_rng, seen_default_rng), *seen.items()]))
+            for generator, twin in _twins(seen):
+                stack.enter_context(_substituted(generator, twin))
+                streams.watch(id(_bits(twin)), f"a numpy {type(generator).__name__}", partial(_state, _bits(twin)))
+            yield
+    finally:
+        np.random.set_state(before)
+
+
+def _twins(seen: dict[type, type]) -> list[tuple[Any, Any]]:
+    """Every generator that was made before, and what stands in for it, with the same state."""
+    return [(x, seen[type(x)](_bits(x))) for x in gc.get_objects() if type(x) in seen and x is not GLOBAL]
+
+
+@contextmanager
+def _substituted(generator: Any, twin: Any) -> Iterator[None]:
+    """The twin wherever an attribute, a variable, a dict or a list held the generator."""
+    undo: list[Callable[[], Any]] = []  # partials, not closures: a closure would hold the generator in a cell
+    for holder in gc.get_referrers(generator):
+        if isinstance(holder, types.CellType):
+            holder.cell_contents = twin
+            undo.append(partial(setattr, holder, "cell_contents", generator))
+        elif isinstance(holder, dict | list):
+            for key in [k for k, v in (holder.items() if isinstance(holder, dict) else enumerate(holder)) if v is generator]:
+                holder[key] = twin
+                undo.append(partial(holder.__setitem__, key, generator))
+        elif hasattr(holder, "__dict__"):
+            for key in [k for k, v in vars(holder).items() if v is generator]:
+                setattr(holder, key, twin)
+                undo.append(partial(setattr, holder, key, generator))
+    try:
+        yield
+    finally:
+        for step in undo:
+            step()
+
+
+def _bits(generator: Any) -> Any:
+    return generator._bit_generator
+
+
+def _state(bits: Any) -> int:
+    return hash(repr(bits.state))
+
+
+def _seen(kind: type, streams: Streams) -> type:
+    """A subclass of Generator or RandomState whose draws come from `streams`."""
+
+    def draw(generator: Any, request: tuple[Any, ...], make: Callable[[Run], Any]) -> Any:
+        bits = _bits(generator)
+        state = _state(bits)
+        bits.random_raw()
+        streams.moved(id(bits))
+        noise = streams.draw(("numpy", state), request, make)
+        return noise.copy() if isinstance(noise, NoiseArray | np.ndarray) else noise
+
+    def uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        shape = np.broadcast_shapes(np.shape(low), np.shape(high)) if size is None else _shape(size)
+        noise = draw(self, ("uniform", shape), lambda run: _array(symbols.uniforms(run, shape), shape))
+        return noise if (low, high) == (0.0, 1.0) else noise * np.subtract(high, low) + low
+
+    def random(self: Any, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            raise not_understood("numpy random(out=)", "use its result")
+        return uniform(self, size=size)
+
+    def rand(self: Any, *shape: int) -> Any:
+        return uniform(self, size=shape or None)
+
+    def exponential(self: Any, scale: Any = 1.0, size: Any = None) -> Any:
+        return -np.log(uniform(self, size=np.shape(scale) if size is None else size)) * scale
+
+    def standard_exponential(self: Any, size: Any = None) -> Any:
+        return exponential(self, 1.0, size)
+
+    def gumbel(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
+        return -np.log(standard_exponential(self, shape)) * scale + loc
+
+    def choice(self: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, **ignored: Any) -> Any:
+        population = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
+        weights = np.full(len(population), 1.0) if p is None else np.asarray(p, dtype=float)
+        if weights.shape != population.shape[:1]:
+            raise ValueError("a and p must have same size")
+        if p is not None and not np.isclose(weights.sum(), 1.0, atol=1e-7):
+            raise ValueError("probabilities do not sum to 1")
+        shape = () if size is None else _shape(size)
+        request = ("choice", weights.tobytes(), shape, replace)
+        count = int(np.prod(shape))
+        drawn = draw(self, request, lambda run: sampling.indices(run, weights, count, replace, "numpy choice"))
+        picked = population[np.array(drawn, dtype=int).reshape(shape)]
+        return picked.item() if size is None and p is None and picked.ndim == 0 and np.ndim(a) == 0 else picked
+
+    def multinomial(self: Any, n: int, pvals: Any, size: Any = None) -> Any:
+        weights = np.asarray(pvals, dtype=float)
+        if weights.ndim != 1 or np.ndim(n):
+            raise not_understood("numpy multinomial in several rows", "draw one row at a time")
+        if weights[:-1].sum() > 1 + 1e-12:
+            raise ValueError("sum(pvals[:-1]) > 1.0")
+        weights[-1] = max(0.0, 1 - weights[:-1].sum())  # what NumPy does with the last one
+        shape = () if size is None else _shape(size)
+        rows = int(np.prod(shape))
+        drawn = draw(
+            self,
+            ("multinomial", n, weights.tobytes(), shape),
+            lambda run: [sampling.counts(run, n, weights, "numpy multinomial") for _ in range(rows)],
+        )
+        return np.array(drawn).reshape(*shape, len(weights))
+
+    def integers(self: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False) -> Any:
+        if np.ndim(low) or np.ndim(high):
+            raise not_understood("numpy integers with arrays of bounds", "draw one at a time")
+        low, high = (0, low) if high is None else (low, high)
+        shape = () if size is None else _shape(size)
+        count, top = int(np.prod(shape)), int(high) + endpoint
+        request = ("integers", int(low), top, shape)
+        drawn = draw(self, request, lambda run: sampling.integers(run, int(low), top, count, "numpy integers"))
+        return np.array(drawn, dtype=dtype).reshape(shape) if size is not None else drawn[0]
+
+    def permutation(self: Any, x: Any, axis: int = 0) -> Any:
+        values = np.arange(x) if np.ndim(x) == 0 else np.asarray(x)
+        n = values.shape[axis]
+        order = draw(self, ("permutation", n), lambda run: sampling.permutation(run, n, "numpy permutation"))
+        return np.take(values, order, axis=axis)
+
+    def shuffle(self: Any, x: Any, axis: int = 0) -> None:
+        x[:] = permutation(self, np.asarray(x), axis) if isinstance(x, np.ndarray) else [x[i] for i in permutation(self, len(x))]
+
+    def binomial(self: Any, n: Any, p: Any, size: Any = None) -> Any:
+        if n != 1:
+            raise not_understood("numpy binomial of several coins", "draw each coin by random() < p")
+        shape = np.shape(p) if size is None else _shape(size)
+        values = np.broadcast_to(np.asarray(p, dtype=float), shape)
+        coins = draw(self, ("binomial", values.tobytes(), shape), lambda run: wrapped(sampling.coins(run, values)))
+        return coins.astype(int) if isinstance(coins, LazyArray | np.ndarray) else coins
+
+    drawing = {
+        "random": random, "random_sample": random, "ranf": random, "sample": random, "rand": rand, "uniform": uniform,
+        "exponential": exponential, "standard_exponential": standard_exponential, "gumbel": gumbel, "choice": choice,
+        "multinomial": multinomial, "integers": integers, "randint": integers, "permutation": permutation,
+        "shuffle": shuffle, "binomial": binomial,
+    }  # fmt: skip
+    public = [name for name in dir(kind) if not name.startswith("_") and name not in DRAWS_NOTHING]
+    methods = {name: drawing.get(name) or _refusal(name) for name in public}
+    return type(kind.__name__, (kind,), methods)
+
+
+def _refusal(name: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise not_understood(f"numpy's random {name}", "use random, choice, uniform, exponential or gumbel")
+
+    return refuse
+
+
+def _shape(size: Any) -> tuple[int, ...]:
+    return (int(size),) if np.ndim(size) == 0 else tuple(int(n) for n in size)
+
+
+def _array(cells: Any, shape: tuple[int, ...]) -> NoiseArray | Noise:
+    """An array of noise; one Noise where NumPy hands out a scalar."""
+    return NoiseArray(cells) if shape else cells[()]

@@ -1,0 +1,142 @@
+"""The standard library's `random`, intercepted: every instance of random.Random, the module's functions included.
+
+The methods that draw are replaced on the class, and the module's own bound functions wherever they were imported to.
+"""
+
+import bisect
+import itertools
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from rheocheck.intercept import sampling
+from rheocheck.intercept.errors import importing, not_understood
+from rheocheck.intercept.noise import Noise
+from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.streams import Streams
+
+OTHERS = (
+    "getrandbits randbytes triangular betavariate binomialvariate expovariate gammavariate gauss lognormvariate "
+    "normalvariate paretovariate vonmisesvariate weibullvariate"
+).split()
+GLOBAL = random.random.__self__  # type: ignore[attr-defined]
+RAW = random.Random.random  # the C method, which moves the real generator on
+
+
+@contextmanager
+def random_randomness(streams: Streams) -> Iterator[None]:
+    """`random` drawing from `streams`; the state of the global generator is put back."""
+    before = random.getstate()
+    methods = _methods(streams)
+    pairs = [(getattr(random, name), getattr(_Bound(methods), name)) for name in methods if hasattr(random, name)]
+    math_functions = [(math.log, _math("log", math.log)), (math.exp, _math("exp", math.exp)), (math.sqrt, _math("sqrt", math.sqrt))]
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(replaced(random.Random, methods))
+            stack.enter_context(rebound(pairs + math_functions))
+            yield
+    finally:
+        random.setstate(before)
+
+
+def seed(value: int) -> None:
+    """Seed the global generator."""
+    random.seed(value)
+
+
+class _Bound:
+    """The methods bound to the global generator, as the module holds them."""
+
+    def __init__(self, methods: dict[str, Callable[..., Any]]) -> None:
+        for name, method in methods.items():
+            setattr(self, name, _bound(method))
+
+
+def _bound(method: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: method(GLOBAL, *args, **kwargs)
+
+
+def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
+    def draw(generator: random.Random, request: Any, make: Callable[..., Any]) -> Any:
+        if isinstance(generator, random.SystemRandom):
+            raise not_understood("the operating system's randomness", "use random.random")
+        state = hash(generator.getstate())
+        RAW(generator)
+        return streams.draw(("random", state), request, make)
+
+    def one(self: random.Random) -> Noise:
+        return draw(self, "random", lambda run: Noise(run.uniform()))
+
+    def uniform(self: random.Random, a: float, b: float) -> Noise:
+        return one(self) * (b - a) + a
+
+    def choices(self: random.Random, population: Sequence[Any], weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
+        if cum_weights is None:
+            cum_weights = list(itertools.accumulate([1] * len(population) if weights is None else weights))
+        elif weights is not None:
+            raise TypeError("Cannot specify both weights and cumulative weights")
+        if len(cum_weights) != len(population):
+            raise ValueError("The number of weights does not match the population")
+        top = len(population) - 1
+        return [population[bisect.bisect(cum_weights, one(self) * cum_weights[-1], 0, top)] for _ in range(k)]
+
+    def integers(self: random.Random, low: int, high: int, count: int, name: str) -> list[int]:
+        return draw(
+            self, (name, low, high, count), lambda run: sampling.integers(run, low, high, count, f"random.{name}")
+        )
+
+    def choice(self: random.Random, population: Sequence[Any]) -> Any:
+        if not len(population):
+            raise IndexError("Cannot choose from an empty sequence")
+        return population[integers(self, 0, len(population), 1, "choice")[0]]
+
+    def randrange(self: random.Random, start: int, stop: int | None = None, step: int = 1) -> int:
+        values = range(start) if stop is None else range(start, stop, step)
+        return values[integers(self, 0, len(values), 1, "randrange")[0]]
+
+    def randint(self: random.Random, a: int, b: int) -> int:
+        return integers(self, a, b + 1, 1, "randint")[0]
+
+    def order(self: random.Random, n: int, k: int, name: str) -> list[int]:
+        return draw(self, (name, n, k), lambda run: sampling.indices(run, [1] * n, k, False, f"random.{name}"))
+
+    def shuffle(self: random.Random, x: Any) -> None:
+        x[:] = [x[i] for i in order(self, len(x), len(x), "shuffle")]
+
+    def sample(self: random.Random, population: Sequence[Any], k: int, *, counts: Any = None) -> list[Any]:
+        if counts is not None:
+            raise not_understood("random.sample with counts", "repeat the elements")
+        return [population[i] for i in order(self, len(population), k, "sample")]
+
+    def unless_importing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        original = getattr(random.Random, name)
+        return lambda self, *args, **kwargs: (original if importing() else method)(self, *args, **kwargs)
+
+    drawing = {
+        "random": one, "uniform": uniform, "choice": choice, "choices": choices, "randrange": randrange,
+        "randint": randint, "shuffle": shuffle, "sample": sample,
+    }  # fmt: skip
+    methods = drawing | {name: _refusal(name) for name in OTHERS}
+    return {name: unless_importing(name, method) for name, method in methods.items()}
+
+
+def _refusal(name: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise not_understood(f"random.{name}", "use random.random, choice or choices")
+
+    return refuse
+
+
+def _math(name: str, original: Callable[..., float]) -> Callable[..., Any]:
+    """math.log and the like, of noise too."""
+
+    def function(x: Any, *rest: Any) -> Any:
+        if not isinstance(x, Noise):
+            return original(x, *rest)
+        if rest:
+            raise not_understood(f"math.{name} with a base", "divide by the log of the base")
+        return x.power(0.5) if name == "sqrt" else getattr(x, name)()
+
+    return function
