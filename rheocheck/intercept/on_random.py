@@ -118,7 +118,7 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
         "random": one, "uniform": uniform, "choice": choice, "choices": choices, "randrange": randrange,
         "randint": randint, "shuffle": shuffle, "sample": sample,
     }  # fmt: skip
-    methods = drawing | {name: _refusal(name) for name in OTHERS}
+    methods = drawing | {name: _refusal(name) for name in OTHERS if hasattr(random.Random, name)}
     return {name: unless_importing(name, method) for name, method in methods.items()}
 
 
