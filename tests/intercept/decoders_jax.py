@@ -125,10 +125,10 @@ def vector_of_coins(ids, n_tokens, seed, P, Q):
     return out[:n_tokens]
 
 
-# ---- faults -----------------------------------------------------------------------------------------------------------
+# ---- faults --------------------------------------------------------------------------------------------------------
 
 
-@JAX.emits(rational.law(rational.chain(recover=lambda p, q: q), 2), tokens=2)
+@JAX.faulty(rational.chain(recover=lambda p, q: q))
 @double
 def recovers_from_q(ids, n_tokens, seed, P, Q):
     key = jax.random.key(seed)
@@ -144,7 +144,7 @@ def recovers_from_q(ids, n_tokens, seed, P, Q):
     return out
 
 
-@JAX.emits(rational.law(rational.noise_of_the_draft_recovers, 1), tokens=1, may_raise=True)
+@JAX.faulty(rational.noise_of_the_draft_recovers, tokens=1, may_raise=True)
 @double
 def key_of_the_draft_recovers(ids, n_tokens, seed, P, Q):
     """`categorical` adds the same Gumbel noise whenever it gets the same key."""
@@ -156,7 +156,7 @@ def key_of_the_draft_recovers(ids, n_tokens, seed, P, Q):
     return [int(jax.random.categorical(key_draft, jnp.log(residual(p, q))))]
 
 
-@JAX.emits(rational.law(rational.one_coin_for_two_drafts, 2), tokens=2, may_raise=True)
+@JAX.faulty(rational.one_coin_for_two_drafts, may_raise=True)
 @double
 def key_of_the_first_coin_used_again(ids, n_tokens, seed, P, Q):
     key = jax.random.PRNGKey(seed)

@@ -33,7 +33,7 @@ def one_draft(ids, n_tokens, draw, accept):
     return out
 
 
-# ---- the legacy functions ---------------------------------------------------------------------------------------------
+# ---- the legacy functions ------------------------------------------------------------------------------------------
 
 
 @NUMPY.lossless(tokens=3)
@@ -157,12 +157,12 @@ def distinct_siblings(context, n_tokens):
     while len(out) < n_tokens:
         p, q = row(P, ids + out), row(Q, ids + out)
         for x in np.random.choice(V, size=2, replace=False, p=q).tolist():
+            q = q / q.sum()
             if np.random.rand() < p[x] / q[x]:
                 out.append(x)
                 break
             p = residual(p, q)
             q = np.where(np.arange(V) == x, 0, q)
-            q = q / q.sum()
         else:
             out.append(int(np.random.choice(V, p=p)))
     return out
@@ -181,7 +181,7 @@ def uniform_drafter(context, n_tokens):
     return out
 
 
-# ---- the Generator ----------------------------------------------------------------------------------------------------
+# ---- the Generator -------------------------------------------------------------------------------------------------
 
 
 @NUMPY.lossless(tokens=3)
@@ -266,10 +266,10 @@ def generator_spawned(context, n_tokens, seed):
     return out
 
 
-# ---- faults -----------------------------------------------------------------------------------------------------------
+# ---- faults --------------------------------------------------------------------------------------------------------
 
 
-@NUMPY.emits(rational.law(rational.chain(recover=lambda p, q: p), 2), tokens=2)
+@NUMPY.faulty(rational.chain(recover=lambda p, q: p))
 def recovers_from_p(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -282,7 +282,7 @@ def recovers_from_p(context, n_tokens):
     return out
 
 
-@NUMPY.emits(rational.law(rational.coin_recovers, 2), tokens=2)
+@NUMPY.faulty(rational.coin_recovers)
 def coin_reused_for_recovery(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -295,7 +295,7 @@ def coin_reused_for_recovery(context, n_tokens):
     return out
 
 
-@NUMPY.emits(rational.law(rational.one_coin_for_two_drafts, 3), tokens=3)
+@NUMPY.faulty(rational.one_coin_for_two_drafts, tokens=3)
 def one_coin_for_two_drafts(context, n_tokens):
     rng = np.random.default_rng()
     ids, out = list(context), []
@@ -313,7 +313,7 @@ def one_coin_for_two_drafts(context, n_tokens):
     return out[:n_tokens]
 
 
-@NUMPY.emits(rational.law(rational.noise_of_the_draft_recovers, 2), tokens=2, may_raise=True)
+@NUMPY.faulty(rational.noise_of_the_draft_recovers, may_raise=True)
 def gumbels_reused_for_recovery(context, n_tokens):
     rng = np.random.default_rng()
     ids, out = list(context), []

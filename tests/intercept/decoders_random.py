@@ -233,11 +233,10 @@ def function_imported_by_name(context, n_tokens):
     return one_draft(list(context), n_tokens, draw, accept)
 
 
-# ---- faults -----------------------------------------------------------------------------------------------------------
+# ---- faults --------------------------------------------------------------------------------------------------------
 
 
-@RANDOM.emits(rational.law(rational.chain(recover=lambda p, q: [int(a > b) for a, b in zip(p, q, strict=True)]), 2),
-              tokens=2)  # fmt: skip
+@RANDOM.faulty(rational.chain(recover=lambda p, q: [int(a > b) for a, b in zip(p, q, strict=True)]))
 def recovers_uniformly(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -250,7 +249,7 @@ def recovers_uniformly(context, n_tokens):
     return out
 
 
-@RANDOM.emits(rational.law(rational.coin_recovers, 3), tokens=3)
+@RANDOM.faulty(rational.coin_recovers, tokens=3)
 def coin_reused_for_recovery(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -261,7 +260,7 @@ def coin_reused_for_recovery(context, n_tokens):
     return out
 
 
-@RANDOM.emits(rational.law(rational.draft_and_coin_seeded_alike, 1), tokens=1, may_raise=True)
+@RANDOM.faulty(rational.draft_and_coin_seeded_alike, tokens=1, may_raise=True)
 def drafter_and_verifier_seeded_alike(context, n_tokens, seed):
     """Two generators from one seed: the first uniform of each is the same number."""
     drafter, verifier = random.Random(seed), random.Random(seed)
@@ -270,7 +269,7 @@ def drafter_and_verifier_seeded_alike(context, n_tokens, seed):
     return [x if verifier.random() < p[x] / q[x] else walk(residual(p, q), verifier.random())]
 
 
-@RANDOM.emits(rational.law(rational.draft_and_coin_seeded_alike, 2), tokens=2)
+@RANDOM.faulty(rational.draft_and_coin_seeded_alike)
 def coin_that_drew_the_draft(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:

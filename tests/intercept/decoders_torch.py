@@ -23,7 +23,7 @@ def draw(weights):
     return torch.multinomial(weights, 1).item()
 
 
-# ---- one draft and a coin: where the token comes from, how the coin is compared ---------------------------------------
+# ---- one draft and a coin: where the token comes from, how the coin is compared ------------------------------------
 
 
 def one_draft(ids, n_tokens, draw, accept):
@@ -416,7 +416,7 @@ def masks_of_one_uniform(context, n_tokens):
     return out
 
 
-# ---- two drafts judged at once: how the accepted ones are counted -----------------------------------------------------
+# ---- two drafts judged at once: how the accepted ones are counted --------------------------------------------------
 
 
 def two_drafts(ids, n_tokens, count):
@@ -519,7 +519,7 @@ def batched_recovery(context, n_tokens):
     return out[:n_tokens]
 
 
-# ---- two siblings -----------------------------------------------------------------------------------------------------
+# ---- two siblings --------------------------------------------------------------------------------------------------
 
 
 def two_siblings(ids, n_tokens, draw_two, without_elder):
@@ -528,15 +528,14 @@ def two_siblings(ids, n_tokens, draw_two, without_elder):
     while len(out) < n_tokens:
         p, q = row(P, ids + out), row(Q, ids + out)
         for x in draw_two(q):
+            q = q / q.sum()
             if torch.rand((), dtype=torch.float64) * q[x] < p[x]:
                 out.append(x)
                 break
             p = residual(p, q)
             p = p / p.sum()
             if without_elder:
-                q = q.clone()
-                q[x] = 0
-                q = q / q.sum()
+                q = q.index_fill(0, torch.tensor(x), 0)
         else:
             out.append(draw(p))
     return out
@@ -567,10 +566,10 @@ def siblings_by_gumbel_top_two(context, n_tokens):
     return two_siblings(list(context), n_tokens, draw_two, without_elder=True)
 
 
-# ---- faults -----------------------------------------------------------------------------------------------------------
+# ---- faults --------------------------------------------------------------------------------------------------------
 
 
-@TORCH.emits(rational.law(rational.chain(accept=lambda p, q, x: min(1, q[x] / p[x]) if p[x] else 1), 2), tokens=2)
+@TORCH.faulty(rational.chain(accept=lambda p, q, x: min(1, q[x] / p[x]) if p[x] else 1))
 def inverted_ratio(context, n_tokens):
     def accept(p, q, x):
         return torch.rand(()) < q[x] / p[x]
@@ -578,7 +577,7 @@ def inverted_ratio(context, n_tokens):
     return one_draft(list(context), n_tokens, draw, accept)
 
 
-@TORCH.emits(rational.law(rational.chain(2, accept=lambda p, q, x: 1), 2), tokens=2)
+@TORCH.faulty(rational.chain(2, accept=lambda p, q, x: 1))
 def every_draft_accepted(context, n_tokens):
     """The negation stands inside: rejections are counted as if none had happened."""
 
@@ -589,7 +588,7 @@ def every_draft_accepted(context, n_tokens):
     return two_drafts(list(context), n_tokens, count)
 
 
-@TORCH.emits(rational.law(rational.chain(accept=lambda p, q, x: int(p[x] > q[x] / 2)), 2), tokens=2)
+@TORCH.faulty(rational.chain(accept=lambda p, q, x: int(p[x] > q[x] / 2)))
 def constant_coin(context, n_tokens):
     def accept(p, q, x):
         return torch.full((), 0.5) < p[x] / q[x]
@@ -597,9 +596,7 @@ def constant_coin(context, n_tokens):
     return one_draft(list(context), n_tokens, draw, accept)
 
 
-@TORCH.emits(
-    rational.law(rational.chain(draft=lambda q: [int(i == q.index(max(q))) for i in range(V)]), 2), tokens=2
-)
+@TORCH.faulty(rational.chain(draft=lambda q: [int(i == q.index(max(q))) for i in range(V)]))
 def greedy_draft_judged_by_soft_q(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -613,7 +610,7 @@ def greedy_draft_judged_by_soft_q(context, n_tokens):
     return out
 
 
-@TORCH.emits(rational.law(rational.chain(recover=lambda p, q: p), 2), tokens=2)
+@TORCH.faulty(rational.chain(recover=lambda p, q: p))
 def recovers_from_p(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -626,7 +623,7 @@ def recovers_from_p(context, n_tokens):
     return out
 
 
-@TORCH.emits(rational.law(rational.chain(bonus=rational.residual), 3), tokens=3)
+@TORCH.faulty(rational.chain(bonus=rational.residual), tokens=3)
 def bonus_from_the_residual(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -639,7 +636,7 @@ def bonus_from_the_residual(context, n_tokens):
     return out[:n_tokens]
 
 
-@TORCH.emits(rational.law(rational.residual_of_the_first_position, 2), tokens=2)
+@TORCH.faulty(rational.residual_of_the_first_position)
 def residual_of_position_zero(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -653,7 +650,7 @@ def residual_of_position_zero(context, n_tokens):
     return out[:n_tokens]
 
 
-@TORCH.emits(rational.law(rational.row_after_the_rejected, 2), tokens=2)
+@TORCH.faulty(rational.row_after_the_rejected)
 def rejection_noticed_late(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -665,7 +662,7 @@ def rejection_noticed_late(context, n_tokens):
     return out[:n_tokens]
 
 
-@TORCH.emits(rational.law(rational.coin_recovers, 2), tokens=2)
+@TORCH.faulty(rational.coin_recovers)
 def coin_reused_for_recovery(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -679,7 +676,7 @@ def coin_reused_for_recovery(context, n_tokens):
     return out
 
 
-@TORCH.emits(rational.law(rational.one_coin_for_two_drafts, 2), tokens=2)
+@TORCH.faulty(rational.one_coin_for_two_drafts)
 def one_coin_broadcast_over_two_drafts(context, n_tokens):
     def count(ratios):
         return (torch.rand(1, dtype=torch.float64) < ratios).int().cumprod(0).sum()
@@ -687,7 +684,7 @@ def one_coin_broadcast_over_two_drafts(context, n_tokens):
     return two_drafts(list(context), n_tokens, count)
 
 
-@TORCH.emits(rational.law(rational.noise_of_the_draft_recovers, 1), tokens=1, may_raise=True)
+@TORCH.faulty(rational.noise_of_the_draft_recovers, tokens=1, may_raise=True)
 def exponentials_reused_for_recovery(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -700,7 +697,7 @@ def exponentials_reused_for_recovery(context, n_tokens):
     return out
 
 
-@TORCH.emits(rational.law(rational.noise_of_the_draft_recovers, 2), tokens=2, may_raise=True)
+@TORCH.faulty(rational.noise_of_the_draft_recovers, may_raise=True)
 def gumbels_reused_for_recovery(context, n_tokens):
     ids, out = list(context), []
     while len(out) < n_tokens:
@@ -713,7 +710,7 @@ def gumbels_reused_for_recovery(context, n_tokens):
     return out
 
 
-@TORCH.emits(rational.law(rational.distinct_siblings_claimed_independent, 2), tokens=2)
+@TORCH.faulty(rational.distinct_siblings_claimed_independent)
 def siblings_without_replacement_claimed_independent(context, n_tokens):
     def draw_two(q):
         return torch.multinomial(q, 2, replacement=False).tolist()
@@ -721,10 +718,10 @@ def siblings_without_replacement_claimed_independent(context, n_tokens):
     return two_siblings(list(context), n_tokens, draw_two, without_elder=False)
 
 
-# ---- probability zero -------------------------------------------------------------------------------------------------
+# ---- probability zero ----------------------------------------------------------------------------------------------
 
 
-@TORCH.emits({(0,): rational.ONE}, tokens=1, boundary=2)
+@TORCH.emits({(0,): rational.ONE}, tokens=1)
 def banned_token_accepted_when_the_coin_is_zero(context, n_tokens):
     """Token 2 is banned and always drafted; `<=` lets it pass when the coin is exactly 0."""
     p = torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64)

@@ -21,7 +21,7 @@ def coin(p) -> Law:
     return {(1,): ONE * p, (0,): ONE - p}
 
 
-# ---- the noise is not fresh, or not noise -----------------------------------------------------------------------------
+# ---- the noise is not fresh, or not noise --------------------------------------------------------------------------
 
 
 @UNUSUAL.refused()
@@ -74,7 +74,7 @@ def numpy_generators_seeded_alike_used_differently(context, n_tokens, seed):
     return [x if verifier.random() < 0.5 else 0]
 
 
-# ---- the decoder is not a function of its choices ---------------------------------------------------------------------
+# ---- the decoder is not a function of its choices ------------------------------------------------------------------
 
 
 @UNUSUAL.refused(tokens=1)
@@ -137,7 +137,7 @@ def system_random(context, n_tokens):
     return [int(random.random() < random.SystemRandom().random())]
 
 
-# ---- other laws than the uniform --------------------------------------------------------------------------------------
+# ---- other laws than the uniform -----------------------------------------------------------------------------------
 
 
 @UNUSUAL.refused()
@@ -161,7 +161,7 @@ def random_gauss_as_a_coin(context, n_tokens):
     return [int(random.gauss(0, 1) < 0.3) for _ in range(n_tokens)]
 
 
-# ---- the uniform leaves the road: no law can be told ------------------------------------------------------------------
+# ---- the uniform leaves the road: no law can be told ---------------------------------------------------------------
 
 
 @UNUSUAL.refused(tokens=1)
@@ -201,7 +201,7 @@ def tensor_of_a_uniform_through_numpy(context, n_tokens):
     return [int(np.sqrt(r[0] * r[1]) < 0.4)]
 
 
-# ---- hard, but with a law that is known -------------------------------------------------------------------------------
+# ---- hard, but with a law that is known ----------------------------------------------------------------------------
 
 
 @UNUSUAL.emits(coin(ONE * 9 / 32), tokens=1, may_raise=True)

@@ -4,25 +4,25 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.intercept.rational import Law, target
+from tests.intercept.rational import Law, law, target
 
 RAISES = "raises"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """A decoder and its exact law, or RAISES where its law cannot be known by following it.
 
+    `lossless`: whether that law is the target's; None where there is no target.
     `may_raise`: refusing it is as good as the exact law; a different law is not.
-    `boundary`: a token that only an event of probability zero emits; it must be reported.
     """
 
     name: str
     subject: Callable[..., list[int]]
     tokens: int
     exact: Law | str
+    lossless: bool | None = None
     may_raise: bool = False
-    boundary: int | None = None
 
     @property
     def followed(self) -> bool:
@@ -41,7 +41,11 @@ class Table(list[Entry]):
 
     def lossless(self, tokens: int = 2, **facts):
         """Adds a decoder that emits exactly the target's law."""
-        return self.emits(target(tokens), tokens, **facts)
+        return self.emits(target(tokens), tokens, lossless=True, **facts)
+
+    def faulty(self, cycle: Callable, tokens: int = 2, **facts):
+        """Adds a decoder with a known bug; `cycle` is its reference, to be run for `tokens` tokens."""
+        return self.emits(law(cycle, tokens), tokens, lossless=False, **facts)
 
     def refused(self, tokens: int = 2):
         """Adds a decoder whose law interception must refuse to give."""

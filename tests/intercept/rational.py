@@ -78,7 +78,7 @@ def total_variation(a: Law, b: Law) -> Fraction:
     return sum((abs(Fraction(a.get(w, 0)) - Fraction(b.get(w, 0))) for w in words), Fraction(0)) / 2
 
 
-# ---- laws of one token ----------------------------------------------------------------------------------------------
+# ---- laws of one token ---------------------------------------------------------------------------------------------
 
 
 def target(tokens: int) -> Law:
@@ -114,7 +114,7 @@ def ratio(p: Weights, q: Weights, x: int) -> Fraction:
     return min(ONE, p[x] / q[x]) if q[x] else ONE
 
 
-# ---- cycles ---------------------------------------------------------------------------------------------------------
+# ---- cycles --------------------------------------------------------------------------------------------------------
 
 
 def chain(
@@ -179,7 +179,7 @@ def _two_winners(w: Weights, v: Weights, a: int, b: int) -> Fraction:
     return total
 
 
-# ---- faults whose parts share their noise ---------------------------------------------------------------------------
+# ---- faults whose parts share their noise --------------------------------------------------------------------------
 
 
 def noise_of_the_draft_recovers(chance: Chance, ids: list[int]) -> list[int]:
