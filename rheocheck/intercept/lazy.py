@@ -17,7 +17,7 @@ import numpy as np
 from rheocheck.core.errors import NotUnderstood
 from rheocheck.intercept.errors import line, not_understood
 from rheocheck.intercept.noise import Noise
-from rheocheck.intercept.uniform import START, Cell, Cut, Uniform, measure, shown
+from rheocheck.intercept.uniform import START, Cell, Cut, Uniform, measure
 
 MAX_ROWS = 64
 Predicate = tuple[Noise, str, Any]  # noise, comparison, number
@@ -167,7 +167,7 @@ def _choose_cell(uniform: Uniform, cells: Sequence[Cell]) -> int:
         else:  # within an event of probability zero
             weights = [Fraction(int(i == 0)) for i in range(len(cells))]
         null = [i for i, cell in enumerate(cells) if not measure(cell) and cell[0] == START]
-        index = uniform.run.choose(weights, lambda i: f"uniform {uniform.number} in {shown(cells[i])}", null)
+        index = uniform.run.choose(weights, lambda i: uniform.lies(cells[i]), null)
     else:
         index = 0
     uniform.narrow(cells[index])

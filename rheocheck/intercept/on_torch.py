@@ -33,6 +33,8 @@ class TorchRandomness(TorchDispatchMode):
         if torch.Tag.nondeterministic_seeded not in func.tags:
             return func(*args, **kwargs)
         name = func._schema.name.removeprefix("aten::")
+        if _draws_nothing(func, args, kwargs):
+            return func(*args, **kwargs)
         source = SOURCES.get(name)
         if source is None:
             raise not_understood(f"torch's random operation {name}", "use rand, multinomial, bernoulli or exponential_")
@@ -49,6 +51,14 @@ class TorchRandomness(TorchDispatchMode):
             torch.rand((), generator=generator)
             noise = self._streams.draw(("torch", hash(state)), request, make)
             return noise.copied() if hasattr(noise, "copied") else noise.clone()
+
+
+def _draws_nothing(func: Any, args: Any, kwargs: Any) -> bool:
+    """Whether an operation is random only by its name: dropout out of training, or with probability 0."""
+    given = {argument.name: value for argument, value in zip(func._schema.arguments, args, strict=False)} | kwargs
+    given = {argument.name: argument.default_value for argument in func._schema.arguments} | given
+    dropout = given.get("dropout_p", given.get("p") if "dropout" in func._schema.name else None)
+    return dropout is not None and (dropout == 0 or given.get("train") is False)
 
 
 @contextmanager
@@ -82,8 +92,13 @@ def _rand_like(run: Run, like: torch.Tensor, *, dtype: Any = None, device: Any =
 
 def _multinomial(run: Run, weights: torch.Tensor, num_samples: int, replacement: bool = False) -> torch.Tensor:
     rows = numbers(weights).reshape(-1, weights.shape[-1])
+    shape = (*weights.shape[:-1], num_samples)
+    if replacement or num_samples == 1:
+        lazy = sampling.lazy_indices(run, np.repeat(rows, num_samples, axis=0), shape, "torch.multinomial")
+        if lazy is not None:
+            return lazy_tensor(lazy, torch.int64, weights.device)
     drawn = [sampling.indices(run, row, num_samples, replacement, "torch.multinomial") for row in rows]
-    return tensor_like(np.array(drawn).reshape(*weights.shape[:-1], num_samples), weights, torch.int64)
+    return tensor_like(np.array(drawn).reshape(shape), weights, torch.int64)
 
 
 def _bernoulli(run: Run, p: torch.Tensor, p_for_all: float | None = None) -> Any:

@@ -1,5 +1,7 @@
 """Draws that are decided at once: an index by weights, several indices, coins by their probabilities."""
 
+import itertools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -9,8 +11,10 @@ from numpy.typing import NDArray
 
 from rheocheck.core.errors import NotUnderstood
 from rheocheck.intercept.errors import line
+from rheocheck.intercept.lazy import MAX_ROWS, Axis, Lazy
 from rheocheck.intercept.run import MAX_OUTCOMES, Run, shares
 from rheocheck.intercept.symbols import compare, plain, uniforms
+from rheocheck.intercept.uniform import START
 
 Ints = NDArray[np.int64]
 
@@ -28,6 +32,26 @@ def indices(run: Run, weights: Sequence[Any], count: int, replacement: bool, nam
         if not replacement:
             left[i] = Fraction(0)
     return drawn
+
+
+def lazy_indices(run: Run, weights: Sequence[Sequence[Any]], shape: tuple[int, ...], name: str) -> Lazy | None:
+    """An index drawn by each row of weights, not yet decided: each one is where a uniform falls among the sums.
+
+    None where the table of possibilities would be large.
+    """
+    laws = [shares(row) for row in weights]
+    drawn = [[i for i, w in enumerate(law) if w] for law in laws]
+    if math.prod(map(len, drawn)) > MAX_ROWS:
+        return None
+    axes = []
+    for law, possible in zip(laws, drawn, strict=True):
+        cuts = [START, *((total, 0) for total in itertools.accumulate(law[i] for i in possible))]
+        cells = tuple(itertools.pairwise(cuts))
+        uniform = run.uniform()
+        uniform.about = name, tuple(zip(cells, possible, strict=True))
+        axes.append(Axis(uniform, cells))
+    rows = tuple(np.array(row, dtype=np.int64).reshape(shape) for row in itertools.product(*drawn))
+    return Lazy(tuple(axes), rows)
 
 
 def integers(run: Run, low: int, high: int, count: int, name: str) -> list[int]:

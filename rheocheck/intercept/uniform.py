@@ -25,14 +25,16 @@ class Uniform:
 
     lo, hi  it lies between these cuts
     races   the races that it has run in (rheocheck.intercept.race), which tie it to other uniforms
+    about   what it decides, if it is the hidden uniform of another draw: a name, and the outcome in each cell
     """
 
-    __slots__ = ("hi", "lo", "number", "races", "run")
+    __slots__ = ("about", "hi", "lo", "number", "races", "run")
 
     def __init__(self, run: "Run", number: int) -> None:
         self.run, self.number = run, number
         self.lo, self.hi = START, END
         self.races: object | None = None
+        self.about: tuple[str, tuple[tuple[Cell, int], ...]] | None = None
 
     @property
     def fresh(self) -> bool:
@@ -52,8 +54,16 @@ class Uniform:
         """Learn that it lies in `cell`."""
         self.lo, self.hi = cell
 
+    def lies(self, cell: Cell) -> str:
+        """That it lies in a cell, in words."""
+        if self.about is None:
+            return f"uniform {self.number} in {shown(cell)}"
+        name, outcomes = self.about
+        drawn = [str(index) for (lo, hi), index in outcomes if lo < cell[1] and cell[0] < hi]
+        return f"{name} drew {' or '.join(drawn)}"
+
     def __repr__(self) -> str:
-        return f"uniform {self.number} in {shown((self.lo, self.hi))}"
+        return self.lies((self.lo, self.hi))
 
 
 def measure(cell: Cell) -> Fraction:
