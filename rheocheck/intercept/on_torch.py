@@ -5,6 +5,7 @@ mode sees all of them, from whatever depth they are called: those that are under
 other one raises. In-place draws (`uniform_`, `exponential_`, ..) turn the tensor that they fill into noise.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -28,9 +29,13 @@ class TorchRandomness(TorchDispatchMode):
         super().__init__()
         self._streams = streams
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # nothing is compiled here, and torch's guard against it costs more than the dispatch itself
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if torch.Tag.nondeterministic_seeded not in func.tags:
+        if not _is_random(func):
             return func(*args, **kwargs)
         name = func._schema.name.removeprefix("aten::")
         if _draws_nothing(func, args, kwargs):
@@ -51,6 +56,11 @@ class TorchRandomness(TorchDispatchMode):
             torch.rand((), generator=generator)
             noise = self._streams.draw(("torch", hash(state)), request, make)
             return noise.copied() if hasattr(noise, "copied") else noise.clone()
+
+
+@functools.cache
+def _is_random(func: Any) -> bool:
+    return torch.Tag.nondeterministic_seeded in func.tags
 
 
 def _draws_nothing(func: Any, args: Any, kwargs: Any) -> bool:
