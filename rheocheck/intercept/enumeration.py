@@ -91,7 +91,7 @@ def enumerate_law(
     law: dict[Context, Fraction] = {}
     shortest: dict[Context, Path] = {}
     boundaries: dict[Boundary, None] = {}
-    paths, stopped = 0, None
+    paths, null_paths, stopped = 0, 0, None
     with _Caller(subject, context, tokens, seed) as caller:
         search = Search(caller)
         first: tuple[Run, Context] | None = None
@@ -103,6 +103,7 @@ def enumerate_law(
                 if paths <= REPEATS:
                     caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
                 if run.null is not None:
+                    null_paths += 1
                     boundaries[Boundary(word, run.null.what, run.null.line)] = None
                 else:
                     law[word] = law.get(word, Fraction(0)) + run.weight
@@ -110,7 +111,7 @@ def enumerate_law(
                         shortest[word] = Path(tuple(run.choices), run.weight, word)
                 if progress is not None:
                     progress(1 - search.unseen, paths)
-                if not search.pending or (not search.unseen and len(boundaries) >= MAX_NULL):
+                if not search.pending or (not search.unseen and null_paths >= MAX_NULL):
                     break
                 if max_paths is not None and paths >= max_paths:
                     stopped = "max_paths"

@@ -27,7 +27,6 @@ class Noise:
     """A monotone function of one uniform. Comparing it with a number decides on which side it lies."""
 
     __slots__ = ("steps", "uniform")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, uniform: Uniform, steps: tuple[Step, ...] = ()) -> None:
         self.uniform, self.steps = uniform, steps
@@ -183,7 +182,7 @@ class Noise:
     def _no_number(self, *_: Any) -> Any:
         raise not_understood("a random number used as a plain number", "compare it, or audit by sampling")
 
-    __float__ = __index__ = __bool__ = __round__ = __ceil__ = __complex__ = __abs__ = _no_number
+    __float__ = __index__ = __bool__ = __hash__ = __round__ = __ceil__ = __complex__ = __abs__ = _no_number
     __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rpow__ = __array__ = _no_number
 
     def __format__(self, spec: str) -> str:

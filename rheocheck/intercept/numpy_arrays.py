@@ -55,6 +55,11 @@ class NoiseArray(NDArrayOperatorsMixin):
             raise not_understood(f"numpy.{func.__name__} of random numbers", ADVICE)
         return operation(*map(decided, args), **{k: decided(v) for k, v in kwargs.items()})
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # protocols that Python and the libraries look for
+            raise AttributeError(name)
+        raise not_understood(f"the array method {name} of random numbers", ADVICE)
+
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, NoiseArray | Noise):
             raise not_understood("a random number used as an index", "draw an index by choice")

@@ -7,7 +7,7 @@ all). One that cannot be replaced must not be drawn from: its state would tell.
 
 import gc
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -70,17 +70,17 @@ def _twins(seen: dict[type, type]) -> list[tuple[Any, Any]]:
 @contextmanager
 def _substituted(generator: Any, twin: Any) -> Iterator[None]:
     """The twin wherever an attribute, a variable, a dict or a list held the generator."""
-    undo: list[Callable[[], Any]] = []  # partials, not closures: a closure would hold the generator in a cell
+    undo: list[Callable[[], Any]] = []  # partials and plain arguments: a closure would hold the generator in a cell
     for holder in gc.get_referrers(generator):
         if isinstance(holder, types.CellType):
             holder.cell_contents = twin
             undo.append(partial(setattr, holder, "cell_contents", generator))
         elif isinstance(holder, dict | list):
-            for key in [k for k, v in (holder.items() if isinstance(holder, dict) else enumerate(holder)) if v is generator]:
+            for key in _keys(holder.items() if isinstance(holder, dict) else enumerate(holder), generator):
                 holder[key] = twin
                 undo.append(partial(holder.__setitem__, key, generator))
         elif hasattr(holder, "__dict__"):
-            for key in [k for k, v in vars(holder).items() if v is generator]:
+            for key in _keys(vars(holder).items(), generator):
                 setattr(holder, key, twin)
                 undo.append(partial(setattr, holder, key, generator))
     try:
@@ -88,6 +88,10 @@ def _substituted(generator: Any, twin: Any) -> Iterator[None]:
     finally:
         for step in undo:
             step()
+
+
+def _keys(items: Iterable[tuple[Any, Any]], value: Any) -> list[Any]:
+    return [key for key, held in items if held is value]
 
 
 def _bits(generator: Any) -> Any:

@@ -76,6 +76,8 @@ class Run:
     def choose(self, weights: Sequence[Fraction], what: Callable[[int], str], null: Sequence[int] = ()) -> int:
         """A branch by weights that sum to 1. The branches `null` have weight 0 and are visited all the same."""
         open_ = [i for i, w in enumerate(weights) if w > 0]
+        if self.null is not None and open_:  # one event of probability zero at a time
+            null = ()
         if len(open_) > MAX_OUTCOMES:
             raise NotUnderstood(
                 f"an exact audit must choose among at most {MAX_OUTCOMES} outcomes, got {len(open_)} at {line()}: "

@@ -391,6 +391,8 @@ def _shaped(name: str) -> Callable[..., Any]:
     """A change of shape: torch says how, on the elements' numbers."""
 
     def operation(x: NoiseTensor, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(value, torch.dtype) for value in (*args, *kwargs.values())):
+            raise not_understood("the bits of random numbers", ADVICE)
         numbered = torch.arange(x.cells.size).reshape(x.cells.shape)
         result = getattr(torch.Tensor, name)(numbered, *args, **kwargs)
         parts = [result] if isinstance(result, torch.Tensor) else result
