@@ -20,6 +20,7 @@ Number = Fraction | float  # floats are infinities only; everything finite is a 
 Step = tuple[Any, ...]
 Truth = tuple[tuple[Cut, ...], Callable[[Cut], bool]]  # cuts, and whether it holds in the cell that begins at a cut
 FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+DUNDER = {"<": "__lt__", ">": "__gt__", "<=": "__le__", ">=": "__ge__", "==": "__eq__", "!=": "__ne__"}
 COMPARE = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
 
 
@@ -54,25 +55,25 @@ class Noise:
     # -- arithmetic ------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
-        return _with_number(self, other, "+", lambda b: self.then("shift", b))
+        return _with_number(self, other, "__add__", lambda b: self.then("shift", b))
 
     def __sub__(self, other: Any) -> Any:
-        return _with_number(self, other, "-", lambda b: self.then("shift", -b))
+        return _with_number(self, other, "__sub__", lambda b: self.then("shift", -b))
 
     def __rsub__(self, other: Any) -> Any:
-        return _with_number(self, other, "-", lambda b: self.then("scale", Fraction(-1)).then("shift", b))
+        return _with_number(self, other, "__rsub__", lambda b: self.then("scale", Fraction(-1)).then("shift", b))
 
     def __mul__(self, other: Any) -> Any:
-        return _with_number(self, other, "*", lambda a: self.then("scale", a))
+        return _with_number(self, other, "__mul__", lambda a: self.then("scale", a))
 
     def __truediv__(self, other: Any) -> Any:
-        return _with_number(self, other, "/", lambda a: self.then("scale", _inverse(a)))
+        return _with_number(self, other, "__truediv__", lambda a: self.then("scale", _inverse(a)))
 
     def __rtruediv__(self, other: Any) -> Any:
-        return _with_number(self, other, "/", lambda a: self.power(Fraction(-1)).then("scale", a))
+        return _with_number(self, other, "__rtruediv__", lambda a: self.power(Fraction(-1)).then("scale", a))
 
     def __pow__(self, other: Any) -> Any:
-        return _with_number(self, other, "**", self.power)
+        return _with_number(self, other, "__pow__", self.power)
 
     def __neg__(self) -> "Noise":
         return self.then("scale", Fraction(-1))
@@ -128,7 +129,7 @@ class Noise:
             cuts, holds = self.truth(op, c)
             return decide(self.uniform, cuts, holds)
 
-        return _with_number(self, other, op, decided)
+        return _with_number(self, other, DUNDER[op], decided)
 
     def truth(self, op: str, c: Number) -> Truth:
         """The cuts of the uniform at which `self op c` changes, and its truth in the cell that begins at a cut."""
@@ -207,12 +208,16 @@ def as_number(x: Any) -> Number:
     return Fraction(x) if math.isfinite(x) else x
 
 
-def _with_number(noise: Noise, other: Any, op: str, then: Callable[[Number], Any]) -> Any:
+def _with_number(noise: Noise, other: Any, operation: str, then: Callable[[Number], Any]) -> Any:
     """`then(other)` for a plain number; arrays are left to their own library, other randomness is refused."""
     if isinstance(other, Noise):
-        raise not_understood(f"{op} between two random numbers", "compare each of them with a plain number")
+        raise not_understood(f"{operation} of two random numbers", "compare each of them with a plain number")
     if getattr(other, "shape", ()) != () or hasattr(other, "cells") or hasattr(other, "lazy"):
-        return NotImplemented
+        if not hasattr(other, "aval"):
+            return NotImplemented
+        from rheocheck.intercept.numpy_arrays import array_of_one  # JAX leaves it to us
+
+        return getattr(array_of_one(noise), operation)(other)
     try:
         number = as_number(other)
     except (TypeError, ValueError):

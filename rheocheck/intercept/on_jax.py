@@ -1,4 +1,140 @@
+"""JAX's randomness outside jit, intercepted: the functions of jax.random, and those of jax.numpy that take noise.
+
+A key is the state that noise is known by: one key used for two different draws is refused, and used for the same draw
+twice gives the same noise. What is compiled draws unseen: a traced key is refused, and a function compiled before the
+audit is found out because its results differ from run to run.
+"""
+
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rheocheck.intercept import numpy_arrays, sampling, symbols
+from rheocheck.intercept.errors import not_understood
+from rheocheck.intercept.noise import Noise
+from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
+from rheocheck.intercept.patching import rebound
+from rheocheck.intercept.run import Run
+from rheocheck.intercept.streams import Streams
+
+KEYS = frozenset(
+    "PRNGKey key split fold_in clone key_data wrap_key_data key_impl default_prng_impl random_seed PRNGKeyArray "
+    "threefry_2x32 rbg_key unsafe_rbg_key threefry2x32_key".split()
+)
+
+
 @contextmanager
-def jax_randomness(streams):
-    yield
+def jax_randomness(streams: Streams) -> Iterator[None]:
+    """jax.random drawing from `streams`, and jax.numpy understanding noise."""
+    draws = _draws(streams)
+    pairs = []
+    for name, function in vars(jax.random).items():
+        if callable(function) and not name.startswith("_") and name not in KEYS:
+            pairs.append((function, draws.get(name) or _refusal(name)))
+    for name in {*numpy_arrays.UFUNCS, *numpy_arrays.FUNCTIONS}:
+        function = getattr(jnp, name, None)
+        if callable(function):
+            pairs.append((function, _of_noise_too(function, getattr(np, name))))
+    with rebound(pairs):
+        yield
+
+
+def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
+    def draw(key: Any, request: tuple[Any, ...], make: Callable[[Run], Any]) -> Any:
+        if isinstance(key, jax.core.Tracer):
+            raise not_understood("a random draw within jax.jit or another transformation", "audit with jax.disable_jit()")
+        data = jax.random.key_data(key) if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else key
+        noise = streams.draw(("jax", np.asarray(data).tobytes()), request, make)
+        return noise.copy() if isinstance(noise, NoiseArray) else noise
+
+    def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, **_: Any) -> Any:
+        noise = draw(key, ("uniform", tuple(shape)), lambda run: NoiseArray(symbols.uniforms(run, shape)))
+        low, high = np.asarray(minval, dtype=float), np.asarray(maxval, dtype=float)
+        return noise if np.all(low == 0) and np.all(high == 1) else _array(noise * (high - low) + low)
+
+    def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> Any:
+        return draw(key, ("gumbel", tuple(shape)), lambda run: NoiseArray(symbols.gumbels(run, shape)))
+
+    def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+        return draw(key, ("exponential", tuple(shape)), lambda run: NoiseArray(symbols.exponentials(run, shape)))
+
+    def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, **_: Any) -> Any:
+        p = np.asarray(p, dtype=float)
+        p = p if shape is None else np.broadcast_to(p, tuple(shape))
+        return draw(key, ("bernoulli", p.shape, p.tobytes()), lambda run: wrapped(sampling.coins(run, p)))
+
+    def indices(key: Any, name: str, rows: Any, count: int, replace: bool = True) -> Any:
+        request = (name, rows.tobytes(), rows.shape, count, replace)
+        return draw(
+            key, request, lambda run: [sampling.indices(run, row, count, replace, f"jax.random.{name}") for row in rows]
+        )
+
+    def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, **_: Any) -> Any:
+        logits = np.moveaxis(np.asarray(logits, dtype=float), axis, -1)
+        batch = logits.shape[:-1]
+        extra = () if shape is None else tuple(shape)[: len(tuple(shape)) - len(batch)]
+        rows = np.exp(logits - logits.max(axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
+        drawn = indices(key, "categorical", rows, int(np.prod(extra)), replace)
+        return jnp.asarray(np.array(drawn).T.reshape((*extra, *batch)))
+
+    def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0, **_: Any) -> Any:
+        population = jnp.arange(a) if jnp.ndim(a) == 0 else jnp.asarray(a)
+        n = population.shape[axis]
+        weights = np.ones(n) if p is None else np.asarray(p, dtype=float)
+        drawn = indices(key, "choice", weights[None], int(np.prod(shape)), replace)
+        return jnp.take(population, jnp.asarray(np.array(drawn[0], dtype=int).reshape(tuple(shape))), axis=axis)
+
+    def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = int, **_: Any) -> Any:
+        low, high, count = int(minval), int(maxval), int(np.prod(shape))
+        request = ("randint", tuple(shape), low, high)
+        drawn = draw(key, request, lambda run: sampling.integers(run, low, high, count, "jax.random.randint"))
+        return jnp.asarray(np.array(drawn, dtype=int).reshape(tuple(shape)))
+
+    def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, **_: Any) -> Any:
+        values = jnp.arange(x) if jnp.ndim(x) == 0 else jnp.asarray(x)
+        n = values.shape[axis]
+        order = draw(key, ("permutation", n), lambda run: sampling.permutation(run, n, "jax.random.permutation"))
+        return jnp.take(values, jnp.asarray(order), axis=axis)
+
+    return {
+        "uniform": uniform, "gumbel": gumbel, "exponential": exponential, "bernoulli": bernoulli,
+        "categorical": categorical, "choice": choice, "randint": randint, "permutation": permutation,
+    }  # fmt: skip
+
+
+def _array(noise: Any) -> NoiseArray:
+    return noise if isinstance(noise, NoiseArray) else numpy_arrays.array_of_one(noise)
+
+
+def _refusal(name: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise not_understood(f"jax.random.{name}", "use uniform, categorical, bernoulli, choice or gumbel")
+
+    return refuse
+
+
+def _of_noise_too(original: Callable[..., Any], twin: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of jax.numpy; with noise among its arguments, NumPy's function of that name."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        values = [*args, *kwargs.values()]
+        if not any(isinstance(x, NoiseArray | LazyArray | Noise) for x in values):
+            return original(*args, **kwargs)
+        if not any(isinstance(x, NoiseArray | Noise) for x in values):  # undecided arrays convert themselves
+            return original(*map(_decided, args), **{k: _decided(v) for k, v in kwargs.items()})
+        result = twin(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
+        return jnp.asarray(result) if isinstance(result, np.ndarray | np.generic) else result
+
+    return function
+
+
+def _plain(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, jax.Array) else value
+
+
+def _decided(value: Any) -> Any:
+    return jnp.asarray(numpy_arrays.decided(value)) if isinstance(value, LazyArray) else value

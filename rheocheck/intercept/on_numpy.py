@@ -164,7 +164,7 @@ def _seen(kind: type, streams: Streams) -> type:
             ("multinomial", n, weights.tobytes(), shape),
             lambda run: [sampling.counts(run, n, weights, "numpy multinomial") for _ in range(rows)],
         )
-        return np.array(drawn).reshape(*shape, len(weights))
+        return np.array(drawn).reshape((*shape, len(weights)))
 
     def integers(self: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False) -> Any:
         if np.ndim(low) or np.ndim(high):
