@@ -71,7 +71,7 @@ def exact_audit(
     law = _target(target, context)
     rtol = 0.0 if law is None else rtol if rtol is not None else EXACT_RTOL if law.exact else FLOAT_RTOL
     # A target comes first: that it cannot be used should not take an enumeration to find out.
-    reference = law and TargetReference(joint_law(law, context, tokens, rtol), context)
+    reference = None if law is None else TargetReference(joint_law(law, context, tokens, rtol), context)
     found = _enumerated(sides, context, tokens, max_paths, max_seconds, seed, progress)
     outcome = _Outcome(
         found, reference or BaselineReference(found[-1], context, tokens), context, tokens, float_tolerance,
@@ -79,7 +79,7 @@ def exact_audit(
     )  # fmt: skip
     plain = None
     if confirm and outcome.word == "biased" and not outcome.interrupted:
-        plain = outcome.confirmed(sides, law and law.vocab_size)
+        plain = outcome.confirmed(sides, None if law is None else law.vocab_size)
     return outcome.verdict(plain, question, alpha, tv)
 
 
@@ -133,7 +133,7 @@ class _Outcome:
             tv=tv,
             witness=witness,
             path=path,
-            confirmation=plain and plain.text,
+            confirmation=None if plain is None else plain.text,
             boundary_tokens=boundary_tokens(self.found[0], self.reference, self.context),
             boundary_faults=self.faults,
             seed=self.seed,

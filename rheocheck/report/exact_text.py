@@ -38,7 +38,7 @@ def path_lines(path: ShownPath) -> list[str]:
     if not count:
         return [f"no random choice at all: always emits {spaced(path.word)}"]
     choices = "1 random choice" if count == 1 else f"{count} random choices"
-    head = f"path: {choices}, probability {_number(path.weight)}, emits {spaced(path.word)}"
+    head = f"path: {choices}, probability {number(path.weight)}, emits {spaced(path.word)}"
     width = max(len(_branch(step)) for step in path.choices)
     return [head, *(f"  {_branch(step):<{width}}  {step.what}  ({step.line})" for step in path.choices)]
 
@@ -49,15 +49,15 @@ def after(context: Context) -> str:
 
 
 def _branch(step: Step) -> str:
-    return f"{step.index} of 0..{step.outcomes - 1}, probability {_number(step.weight)}"
+    return f"{step.index} of 0..{step.outcomes - 1}, probability {number(step.weight)}"
 
 
 def _variation(verdict: Verdict) -> str:
     if verdict.total_variation is None:
         assert verdict.total_variation_upper is not None  # an interval has two ends
-        ends = f"{_number(verdict.total_variation_lower)} and {_number(verdict.total_variation_upper)}"
+        ends = f"{number(verdict.total_variation_lower)} and {number(verdict.total_variation_upper)}"
         return f"total variation between {ends}, for certain"
-    text = f"total variation {_number(verdict.total_variation)}"
+    text = f"total variation {number(verdict.total_variation)}"
     if verdict.total_variation > (verdict.tolerance or 0.0):
         return f"{text}, above the float tolerance {_tolerance(verdict)}"
     if verdict.verdict != "no_bias_found":
@@ -73,7 +73,7 @@ def _work(verdict: Verdict) -> str:
     paths = "1 path" if verdict.paths == 1 else f"{verdict.paths} paths"
     work = f"{paths} of random choices, {verdict.seconds or 0.0:.2f} s"
     if verdict.unseen:
-        return f"{work}; probability {_number(verdict.unseen)} not enumerated ({verdict.stopped})"
+        return f"{work}; probability {number(verdict.unseen)} not enumerated ({verdict.stopped})"
     return f"{work}; all of the probability"
 
 
@@ -81,7 +81,7 @@ def _witness(witness: Witness, reference: str, method: str) -> str:
     least = "at least " if method == "interval" else ""
     return (
         f"{after(witness.context)}, token {witness.token}: emitted with probability {least}"
-        f"{_number(witness.emitted)}, by the {reference} {_number(witness.target)}"
+        f"{number(witness.emitted)}, by the {reference} {number(witness.target)}"
     )
 
 
@@ -95,10 +95,10 @@ def _fault(fault: BoundaryFault, reference: str) -> str:
 def _boundary(token: Boundary) -> str:
     return (
         f"{after(token.context)}, token {token.token} is within rounding of a filter's cut-off "
-        f"(target {_number(token.target)}, emitted {_number(token.emitted or 0.0)}): not counted as a bias"
+        f"(target {number(token.target)}, emitted {number(token.emitted or 0.0)}): not counted as a bias"
     )
 
 
-def _number(x: float) -> str:
+def number(x: float) -> str:
     """Four decimals, or an exponent where they would show nothing."""
     return f"{x:.4f}" if x >= 1e-3 else f"{x:.2g}"

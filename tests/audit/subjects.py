@@ -139,3 +139,18 @@ def broken_factory(*, weight=0.0):
 
 
 not_callable = 7
+
+
+ROWS = (
+    ("honest", honest, CHAIN),
+    ("biased, as declared", biased, CHAIN, "lossy"),
+    ("of five tokens", unsubtracted, FIVE, "lossless"),
+)
+
+
+def settings_matrix(*, rows=3):
+    return ROWS[:rows]
+
+
+no_rows = ()
+bad_rows = (("honest", honest),)
