@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from rheocheck.audit.difference import Difference
 from rheocheck.audit.references import Reference
@@ -122,6 +123,7 @@ def plain_run(
     vocab_size: int | None,
     seed: int,
     never: frozenset[Hashable] = frozenset(),
+    progress: bool | None = None,
 ) -> Confirmation:
     """Draw plainly from the subject and say what it shows; from a baseline too, whether its draws fit its own law.
 
@@ -134,7 +136,7 @@ def plain_run(
     counts = []
     for i, side in enumerate(sides):
         source = LiveSource(side, context, tokens, vocab_size, seed, STREAM + i, one_by_one=True)
-        cells = [reference.cell(word) for word in _draw(source, wanted, seed)]
+        cells = [reference.cell(word) for word in _draw(source, wanted, seed, progress)]
         counts.append(bet.counts([cell for cell in cells if cell not in never]))
     p_value = min(bet.p_value(counts[0]), *(bet.p_value_of_baseline(other) for other in counts[1:]), 1.0)
     fit = f"they {'contradict' if p_value < CONTRADICTION else 'fit'} the enumerated law (p-value {p_value:.2g})"
@@ -150,17 +152,20 @@ def _text(n: int, log_e: float, needed: float, fit: str) -> str:
     return f"not confirmed by {n} plain draws: E = {power_of_ten(log_e)}; {fit}"
 
 
-def _draw(source: LiveSource, wanted: int, seed: int) -> list[Context]:
+def _draw(source: LiveSource, wanted: int, seed: int, progress: bool | None) -> list[Context]:
     """So many words, fewer when the time is over or Ctrl-C comes."""
     if not source.seeded:
         seed_globals(session_seed(seed, 0, CONFIRM))
     words: list[Context] = []
     end = time.monotonic() + SECONDS
-    try:
-        while len(words) < wanted and time.monotonic() < end:
-            words += [tuple(int(x) for x in word) for word in source.draw(1).words]
-    except KeyboardInterrupt:
-        pass
+    disable = None if progress is None else not progress
+    with tqdm(total=wanted, unit="draw", desc="plain draws", disable=disable, leave=False) as bar:
+        try:
+            while len(words) < wanted and time.monotonic() < end:
+                words += [tuple(int(x) for x in word) for word in source.draw(1).words]
+                bar.update()
+        except KeyboardInterrupt:
+            pass
     return words
 
 

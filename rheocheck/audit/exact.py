@@ -8,6 +8,8 @@ Nothing here is random, so confidence is 1 - if interception understood every ch
 checks whenever a bias was found.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +24,7 @@ from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.subject import load_subject
 from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, Target, as_target, joint_law, load_target
 from rheocheck.audit.verdict import ShownPath, Verdict, Witness
-from rheocheck.core.errors import InputError
+from rheocheck.core.errors import InputError, RheocheckError
 from rheocheck.core.pair import Context
 from rheocheck.intercept import Enumeration, enumerate_law
 
@@ -75,11 +77,11 @@ def exact_audit(
     found = _enumerated(sides, context, tokens, max_paths, max_seconds, seed, progress)
     outcome = _Outcome(
         found, reference or BaselineReference(found[-1], context, tokens), context, tokens, float_tolerance,
-        (1 + rtol) ** tokens - 1, seed,
+        (1 + rtol) ** tokens - 1, seed, any(getattr(side, "sample", None) is not None for side in sides),
     )  # fmt: skip
     plain = None
     if confirm and outcome.word == "biased" and not outcome.interrupted:
-        plain = outcome.confirmed(sides, None if law is None else law.vocab_size)
+        plain = outcome.confirmed(sides, None if law is None else law.vocab_size, progress)
     return outcome.verdict(plain, question, alpha, tv)
 
 
@@ -88,10 +90,10 @@ class _Outcome:
 
     def __init__(
         self, found: tuple[Enumeration, ...], reference: Reference, context: Context, tokens: int,
-        float_tolerance: float, law_tolerance: float, seed: int,
+        float_tolerance: float, law_tolerance: float, seed: int, batched: bool,
     ) -> None:  # fmt: skip
         self.found, self.reference, self.context, self.tokens, self.seed = found, reference, context, tokens, seed
-        self.law_tolerance = law_tolerance
+        self.law_tolerance, self.batched = law_tolerance, batched
         self.tolerance = float_tolerance + law_tolerance / 2
         self.seen = difference(found[0], reference)
         self.word = self.seen.word(float_tolerance, law_tolerance)
@@ -99,12 +101,12 @@ class _Outcome:
         self.interrupted = any(one.stopped == "interrupted" for one in found)
         self.faults = boundary_faults(found[0], reference, self.seen)
 
-    def confirmed(self, sides: list[Any], vocab_size: int | None) -> Confirmation:
+    def confirmed(self, sides: list[Any], vocab_size: int | None, progress: bool | None) -> Confirmation:
         """What plain draws say."""
         never = frozenset(self.reference.cell(fault.word) for fault in self.faults)
         return plain_run(
             sides, self.reference, self.seen, self.law_tolerance, context=self.context, tokens=self.tokens,
-            vocab_size=vocab_size, seed=self.seed, never=never,
+            vocab_size=vocab_size, seed=self.seed, never=never, progress=progress,
         )  # fmt: skip
 
     def verdict(self, plain: Confirmation | None, question: dict[str, Any] | None, alpha: float, tv: float) -> Verdict:
@@ -153,6 +155,8 @@ class _Outcome:
 
     def _notes(self, plain: Confirmation | None) -> tuple[str, ...]:
         notes = [DISAGREE] if plain is not None and not plain.agrees else []
+        if self.batched:
+            notes.append("this is the law of single calls: what subject.sample() draws was not looked at")
         if self.stopped:
             covered = 1 - max(self.seen.unseen, self.seen.reference_unseen)
             more = {"max_paths": "raise --max-paths", "max_seconds": "raise --max-seconds"}.get(self.stopped)
@@ -193,9 +197,23 @@ def _enumerated(
             found.insert(0, Enumeration({}, Fraction(1), 0, "interrupted", 0.0, {}, ()))
             continue
         share = left if left is None or i == 0 else left / 2
-        with covered_bar(progress, ("subject", "baseline")[i]) as bar:
+        with covered_bar(progress, ("subject", "baseline")[i]) as bar, _one_line(context, tokens):
             found.insert(
                 0, enumerate_law(side, context, tokens, max_paths=max_paths, max_seconds=share, progress=bar, seed=seed)
             )
         left = None if left is None else max(0.0, left - found[0].seconds)
     return tuple(found)
+
+
+@contextmanager
+def _one_line(context: Context, tokens: int) -> Iterator[None]:
+    """Whatever the subject raises becomes one clear line."""
+    try:
+        yield
+    except RheocheckError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"subject({context}, {tokens}) must return token ids, it raised {type(error).__name__}: {error}: run this "
+            "call by itself"
+        ) from error

@@ -92,7 +92,7 @@ def _tried(subject: Any, seconds: float, question: dict[str, Any]) -> tuple[Verd
     if verdict.confirmation is not None:
         return None, f"method auto fell back to sampling: {verdict.notes[0]} ({verdict.confirmation})"
     return None, (
-        f"method auto fell back to sampling: {verdict.notes[0]}; TV lies between {verdict.total_variation_lower:.3g} "
+        f"method auto fell back to sampling: {verdict.notes[-1]}; TV lies between {verdict.total_variation_lower:.3g} "
         f"and {verdict.total_variation_upper:.3g}"
     )
 

@@ -58,12 +58,13 @@ from rheocheck.core.pair import Context
     help="Audit nothing: run SUBJECT once through these random choices, and show each of them.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
+@click.pass_context
 def audit(
-    subject: str, target: str | None, baseline: str | None, context: str, tokens: int, method: str,
-    samples: int | None, alpha: float, tv: float | None, rtol: float | None, settings: tuple[str, ...],
-    depth: int | None, seed: int, resume: str | None, max_paths: int | None, max_seconds: float | None,
-    float_tolerance: float, replay: str | None, as_json: bool,
-) -> int:  # fmt: skip
+    ctx: click.Context, /, subject: str, target: str | None, baseline: str | None, context: str, tokens: int,
+    method: str, samples: int | None, alpha: float, tv: float | None, rtol: float | None,
+    settings: tuple[str, ...], depth: int | None, seed: int, resume: str | None, max_paths: int | None,
+    max_seconds: float | None, float_tolerance: float, replay: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Say whether SUBJECT still emits the target's law.
 
     SUBJECT is "module:attr", a function (context, n_tokens) returning new token ids, or a file of recorded
@@ -76,7 +77,8 @@ def audit(
     words, values = parse_context(context), parse_settings(settings)
     question = {"subject": subject, "target": target, "baseline": baseline, "settings": values}
     if replay is not None:
-        return _replay(question, replay, words, tokens, seed, as_json)
+        _replay(question, replay, words, tokens, seed, as_json)
+        return
     if (target is None) == (baseline is None):
         raise click.UsageError(
             "exactly one of --target and --baseline must be given, got "
@@ -96,10 +98,10 @@ def audit(
         question=question,
     )  # fmt: skip
     click.echo(verdict.to_json() if as_json else audit_text(verdict))
-    return verdict.exit_code
+    ctx.exit(verdict.exit_code)
 
 
-def _replay(question: dict[str, Any], choices: str, context: Context, tokens: int, seed: int, as_json: bool) -> int:
+def _replay(question: dict[str, Any], choices: str, context: Context, tokens: int, seed: int, as_json: bool) -> None:
     """Run the subject through these choices and print them."""
     from rheocheck.audit.replay import parse_choices, replayed
     from rheocheck.audit.samples_file import RecordedSamples
@@ -117,4 +119,3 @@ def _replay(question: dict[str, Any], choices: str, context: Context, tokens: in
         subject, parse_choices(choices), target=target, context=context, tokens=tokens, seed=seed, question=question
     )
     click.echo(found.to_json() if as_json else replay_text(found))
-    return 0
