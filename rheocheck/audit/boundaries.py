@@ -1,24 +1,18 @@
 """What an enumeration shows on the edge: events of probability zero, and tokens within rounding of a cut-off."""
 
-from rheocheck.audit.difference import Difference
 from rheocheck.audit.references import Reference, TargetReference, prefix_masses
 from rheocheck.audit.verdict import Boundary, BoundaryFault
 from rheocheck.core.pair import Context
 from rheocheck.intercept import Enumeration
 
 
-def boundary_faults(found: Enumeration, reference: Reference, seen: Difference) -> tuple[BoundaryFault, ...]:
-    """What is emitted on events of probability zero only, and by the reference never.
-
-    Of a reference that was not enumerated to its end nothing is known to be impossible.
-    """
-    if reference.unseen:
-        return ()
+def boundary_faults(found: Enumeration, reference: Reference) -> tuple[BoundaryFault, ...]:
+    """What is emitted on events of probability zero only, and by the reference never."""
     faults = []
     for event in found.boundaries:
-        cell = reference.cell(tuple(event.word))
-        if cell not in reference.law and cell not in seen.emitted:
-            faults.append(BoundaryFault(tuple(event.word), event.what, event.line))
+        word = tuple(event.word)
+        if reference.never(word) and not found.law.get(word):
+            faults.append(BoundaryFault(word, event.what, event.line))
     return tuple(dict.fromkeys(faults))
 
 

@@ -122,12 +122,12 @@ def plain_run(
     tokens: int,
     vocab_size: int | None,
     seed: int,
-    never: frozenset[Hashable] = frozenset(),
+    never: frozenset[Context] = frozenset(),
     progress: bool | None = None,
 ) -> Confirmation:
     """Draw plainly from the subject and say what it shows; from a baseline too, whether its draws fit its own law.
 
-    never  cells of boundary faults, left out
+    never  words of boundary faults, left out
     """
     bet = Bet.on(seen, law_tolerance)
     rate = bet.rate()
@@ -136,8 +136,8 @@ def plain_run(
     counts = []
     for i, side in enumerate(sides):
         source = LiveSource(side, context, tokens, vocab_size, seed, STREAM + i, one_by_one=True)
-        cells = [reference.cell(word) for word in _draw(source, wanted, seed, progress)]
-        counts.append(bet.counts([cell for cell in cells if cell not in never]))
+        words = _draw(source, wanted, seed, progress)
+        counts.append(bet.counts([reference.cell(word) for word in words if word not in never]))
     p_value = min(bet.p_value(counts[0]), *(bet.p_value_of_baseline(other) for other in counts[1:]), 1.0)
     fit = f"they {'contradict' if p_value < CONTRADICTION else 'fit'} the enumerated law (p-value {p_value:.2g})"
     return Confirmation(_text(int(counts[0].sum()), bet.log_e(counts[0]), needed, fit), p_value >= CONTRADICTION)

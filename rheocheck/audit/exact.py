@@ -99,11 +99,11 @@ class _Outcome:
         self.word = self.seen.word(float_tolerance, law_tolerance)
         self.stopped = next((one.stopped for one in found if one.stopped), None)
         self.interrupted = any(one.stopped == "interrupted" for one in found)
-        self.faults = boundary_faults(found[0], reference, self.seen)
+        self.faults = boundary_faults(found[0], reference)
 
     def confirmed(self, sides: list[Any], vocab_size: int | None, progress: bool | None) -> Confirmation:
         """What plain draws say."""
-        never = frozenset(self.reference.cell(fault.word) for fault in self.faults)
+        never = frozenset(fault.word for fault in self.faults)
         return plain_run(
             sides, self.reference, self.seen, self.law_tolerance, context=self.context, tokens=self.tokens,
             vocab_size=vocab_size, seed=self.seed, never=never, progress=progress,

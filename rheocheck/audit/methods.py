@@ -60,6 +60,9 @@ def audit(
     given = next((name for name, value in asked.items() if value is not None), None)
     if method == "exact" and given:
         raise InputError(f"{given} must go with --method sampled, got --method exact: nothing is drawn, drop it")
+    if method == "sampled" and (max_paths is not None or max_seconds is not None):
+        name, value = ("paths", max_paths) if max_seconds is None else ("seconds", max_seconds)
+        raise InputError(f"--max-{name} must go with --method exact or auto, got {value} with sampled: try --samples")
     if method == "exact":
         return _exact(subject, max_seconds=max_seconds, **exact)
     note = None

@@ -25,6 +25,7 @@ class Reference(Protocol):
     unseen: float
 
     def cell(self, word: Context) -> Hashable: ...
+    def never(self, word: Context) -> bool: ...  # whether it is known to have probability 0
     def object(self) -> str: ...
     def conditional(self, prefix: Context, token: int) -> float | None:
         """At least the probability of `token` after `prefix`; None where nothing is known about it."""
@@ -50,6 +51,10 @@ class TargetReference:
             )
         index = self.joint.index(np.array([word], dtype=np.int64))[0]
         return int(self.joint.cells[index])
+
+    def never(self, word: Context) -> bool:
+        """Impossible by the law, or no word of the vocabulary at all."""
+        return not all(0 <= x < self.joint.vocab_size for x in word) or self.cell(word) not in self.law
 
     def object(self) -> str:
         """What TV is about."""
@@ -80,6 +85,10 @@ class BaselineReference:
 
     def cell(self, word: Context) -> Hashable:
         return word
+
+    def never(self, word: Context) -> bool:
+        """Of a law that was not enumerated to its end nothing is known to be impossible."""
+        return not self.unseen and word not in self.law
 
     def object(self) -> str:
         """What TV is about."""

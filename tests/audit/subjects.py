@@ -175,3 +175,7 @@ no_rows = ()
 bad_rows = (("honest", honest),)
 misspelt = (("honest", honest, CHAIN, "losy"),)
 TWO = Pair(2, {(): ["1/2", "1/2"]}, {(): ["1/2", "1/2"]})
+
+
+def always_two(context, n_tokens):
+    return [2] * n_tokens

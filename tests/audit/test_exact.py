@@ -320,6 +320,12 @@ def test_events_of_probability_zero_are_boundary_faults_and_no_bias(says):
     assert [(f.word, f.what, f.line) for f in verdict.boundary_faults] == [((2,), *EVENT)]
 
 
+def test_an_event_of_probability_zero_may_leave_the_vocabulary(says):
+    """A search in cumulated probabilities that finds no place for the largest uniform."""
+    says(enumerated({(0,): "1/4", (1,): "3/4"}, boundaries=[Boundary((3,), *EVENT)]))
+    assert [fault.word for fault in exact_audit(drawing([1, 3]), target=FINE, tokens=1).boundary_faults] == [(3,)]
+
+
 def test_a_word_that_is_emitted_anyway_is_no_boundary_fault(says):
     says(enumerated({(0,): "1/4", (1,): "1/4", (2,): "1/2"}, boundaries=[Boundary((2,), *EVENT)]))
     assert exact_audit(drawing([1, 1, 2]), target=FINE, tokens=1).boundary_faults == ()
@@ -587,5 +593,8 @@ def test_methods_refuse_what_does_not_go_together(tmp_path):
     for more in ({"samples": 9}, {"depth": 1}, {"resume": "x"}):
         with pytest.raises(InputError, match=f"--{next(iter(more))} must go with --method sampled, got --method exact"):
             audit(subjects.honest, target=subjects.CHAIN, method="exact", **more)
+    for name, value in (("paths", 9), ("seconds", 1.5)):
+        with pytest.raises(InputError, match=f"--max-{name} must go with --method exact or auto, got {value}"):
+            audit(subjects.honest, target=subjects.CHAIN, **{f"max_{name}": value})
     with pytest.raises(InputError, match="must have code to run, got the recorded samples"):
         audit(str(path), target=UNIT, tokens=1, method="exact")

@@ -95,6 +95,13 @@ def test_replay_without_a_target_and_as_json():
     assert (data["context"], data["path"]["word"], data["target"]) == ([2, 0], [1], [0.4])
 
 
+def test_a_decoder_without_randomness_is_replayed_too(capsys):
+    result = run(f"{HERE}:always_two", "--target", f"{HERE}:CHAIN", "--tokens", 1)
+    assert "no random choice at all: always emits 2" in result.stdout
+    assert result.stdout.count("--tokens 1 --replay ''\n") == 1
+    assert run(f"{HERE}:always_two", "--tokens", 1, "--replay", "").stdout.startswith("no random choice at all")
+
+
 def test_replay_says_zero_behind_an_impossible_token():
     result = run(f"{HERE}:impossible", "--target", f"{HERE}:CHAIN", "--tokens", 3, "--replay", "1,0,1")
     assert [line.rsplit(" ", 1)[1] for line in result.stdout.splitlines()[-3:]] == ["0.25", "0", "0"]
