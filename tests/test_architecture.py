@@ -104,7 +104,8 @@ def heavy(modules):
 
 
 @pytest.mark.parametrize(
-    "statement", ["import rheocheck", "import rheocheck.core", "from rheocheck import Pair, Decoder"]
+    "statement",
+    ["import rheocheck", "import rheocheck.core", "import rheocheck.audit", "from rheocheck import Pair, Decoder"],
 )
 def test_importing_is_light(statement):
     assert heavy(loaded_by(statement)) == set()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rheocheck.audit.verdict import EXIT_CODES, Boundary, Verdict, Witness
+from rheocheck.audit.verdict import EXIT_CODES, Boundary, BoundaryFault, ShownPath, Step, Verdict, Witness
 from rheocheck.core.pair import Context, spaced
 from rheocheck.core.shape import Shape
 from rheocheck.exact.verification import Verification
@@ -10,10 +10,13 @@ from rheocheck.exact.verification import Verification
 
 def __getattr__(name: str) -> Any:
     if name == "audit":  # needs numpy, so it is loaded when it is asked for
-        from rheocheck.audit.sampled import audit
+        from rheocheck.audit.methods import audit
 
         return audit
     raise AttributeError(f"module 'rheocheck.audit' has no attribute {name!r}")
 
 
-__all__ = ["EXIT_CODES", "Boundary", "Context", "Shape", "Verdict", "Verification", "Witness", "audit", "spaced"]
+__all__ = [
+    "EXIT_CODES", "Boundary", "BoundaryFault", "Context", "Shape", "ShownPath", "Step", "Verdict", "Verification",
+    "Witness", "audit", "spaced",
+]  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 
 from rheocheck.audit.against_baseline import AgainstBaseline, Pilot, baseline_reach, saved_pilot
 from rheocheck.audit.against_law import AgainstLaw, law_reach, object_law
+from rheocheck.audit.arguments import check_integers, check_question
 from rheocheck.audit.evidence import Evidence
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.session import Checkpoint, Session, power_of_ten, session_seed
@@ -69,7 +70,10 @@ def audit(
     Ctrl-C while drawing ends the run early: the verdict is about the draws made so far. Raises InputError.
     """
     context = tuple(context)
-    _check_arguments(target, baseline, context, tokens, samples, alpha, tv, rtol, depth, seed)
+    check_question(target, baseline, context, tokens, alpha=alpha, tv=tv, rtol=rtol, seed=seed)
+    check_integers(samples=(samples, 1), depth=(depth, 0))
+    if tv is not None and tv < SMALLEST_TV:
+        raise InputError(f"--tv must be at least {SMALLEST_TV:g}, got {tv!r}: less takes more than 1e13 draws")
     names = {"subject": subject, "target": target, "baseline": baseline}
     if isinstance(subject, str):
         subject = load_subject(subject, {}, context)
@@ -307,34 +311,3 @@ def _confirmation(evidence: Evidence, confirmed: Evidence | None) -> str | None:
         )
     word = "reproduced" if confirmed.log_e >= REPRODUCED else "in favour of a bias"
     return f"{fresh}, {word}; both together {power_of_ten(evidence.log_e + confirmed.log_e)}"
-
-
-def _check_arguments(
-    target: Any,
-    baseline: Any,
-    context: Context,
-    tokens: Any,
-    samples: Any,
-    alpha: float,
-    tv: float | None,
-    rtol: float | None,
-    depth: Any,
-    seed: Any,
-) -> None:
-    if (target is None) == (baseline is None):
-        came = "neither" if target is None else "both"
-        raise InputError(
-            f"exactly one of --target and --baseline must be given, got {came}: name a law, or a second subject"
-        )
-    if not all(type(x) is int and x >= 0 for x in context):
-        raise InputError(f'the context must be token ids >= 0, got {context}: try --context "0 1"')
-    for name, value, least in (("tokens", tokens, 1), ("samples", samples, 1), ("depth", depth, 0), ("seed", seed, 0)):
-        if value is not None and (type(value) is not int or value < least):
-            raise InputError(f"--{name} must be an integer >= {least}, got {value!r}: raise it")
-    if tv is not None and 0 < tv < SMALLEST_TV:
-        raise InputError(f"--tv must be at least {SMALLEST_TV:g}, got {tv!r}: less takes more than 1e13 draws")
-    for name, level in (("alpha", alpha), ("tv", tv)):
-        if level is not None and not 0 < level < 1:
-            raise InputError(f"--{name} must lie strictly between 0 and 1, got {level!r}: try 0.01")
-    if rtol is not None and not 0 <= rtol < 1:
-        raise InputError(f"--rtol must lie in [0, 1), got {rtol!r}: 1e-6 suits a float32 law")

@@ -74,6 +74,7 @@ class LiveSource:
     vocab_size  V, or None when no law says it
     stream      0 to 7: keeps the seeds of the sources of one run apart
     calls       calls made so far, counted when they have returned: a resumed run goes on at this seed
+    one_by_one  leave out `subject.sample`: only the call itself is looked at
     """
 
     def __init__(
@@ -85,9 +86,10 @@ class LiveSource:
         seed: int,
         stream: int = 0,
         calls: int = 0,
+        one_by_one: bool = False,
     ) -> None:
         self.subject, self.context, self.tokens, self.vocab_size = subject, context, tokens, vocab_size
-        self._sample = getattr(subject, "sample", None)
+        self._sample = None if one_by_one else getattr(subject, "sample", None)
         self._takes_seed = accepts(subject, "seed")
         self.batch = BATCH if self._sample is not None else 1
         self.seeded = self._sample is not None or self._takes_seed

@@ -22,22 +22,64 @@ class Witness:
 
 @dataclass(frozen=True)
 class Boundary:
-    """A token within rounding of a filter's cut-off after `context`, and how often it was emitted there."""
+    """A token within rounding of a filter's cut-off after `context`, and how often it was emitted there.
+
+    hits     of the draws; 0 where there are none
+    emitted  its exact probability there, from an enumeration; None otherwise
+    """
 
     context: Context
     token: int
     target: float
     hits: int
+    emitted: float | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One random choice on a path: branch `index` of `outcomes` was taken, which has probability `weight`."""
+
+    index: int
+    outcomes: int
+    weight: float
+    what: str
+    line: str
+
+
+@dataclass(frozen=True)
+class ShownPath:
+    """Random choices that lead to `word`, in order, and the command that runs the subject through them again."""
+
+    word: Context
+    weight: float
+    choices: tuple[Step, ...]
+    replay: str
+
+
+@dataclass(frozen=True)
+class BoundaryFault:
+    """An event of probability zero on which the subject emits `word`, which the reference never does.
+
+    Real generators round: there the event may have a probability of 2^-24. It is no part of TV.
+    """
+
+    word: Context
+    what: str
+    line: str
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an audit found. Sampling never earns `lossless`.
+    """What an audit found. Neither sampling nor the exact law of float code earns `lossless`.
 
     verdict                 lossless | no_bias_found | biased | inconclusive
-    total_variation         estimate of TV between the two laws of `object`; above 0 even without a bias
+    method                  sampled; exact: every random choice enumerated; interval: an enumeration cut short
+    total_variation         TV between the two laws of `object`. sampled: an estimate, above 0 even without a bias;
+                            interval: null
     total_variation_upper   TV is at most this with `confidence`, at every look; 1 where the draws show dependence
-    total_variation_lower   TV is at least this with `confidence`; 0 unless biased, and where the draws show dependence
+    total_variation_lower   TV is at least this with `confidence`; sampled: 0 unless biased, and where the draws show
+                            dependence
+    confidence              1 where no draw is behind the bounds
     reference               what it was compared with: target or baseline
     p_value                 of the null "the draws have the target's law": 1 / (largest E of all looks); null before the
                             first draw
@@ -46,12 +88,18 @@ class Verdict:
     statistics              log10 E of each bet that had data at the last look; null where E is infinite
     cross_check             p-value of the classical chi-square test at the final sample size
     diagnosis, confirmation what the bias looks like, and what fresh seeds say of it
-    samples                 draws of the subject; paths: enumerated paths (exact methods)
-    smallest_detectable_tv  any bias of this TV would have been found with power 99.9 %; 1.0: none for certain
+    samples                 draws that the verdict rests on: 0 when it is exact (a confirmation says how many it took)
+    paths, unseen           enumerated paths, and the probability that they leave out; null when sampled
+    seconds, stopped        how long an enumeration took, and what cut it short: max_paths, max_seconds, interrupted
+    smallest_detectable_tv  any bias of this TV would have been found: with power 99.9 % by draws, for certain by an
+                            enumeration; 1.0: none for certain
+    tolerance               exact methods: up to this TV the float code and the float law may differ by rounding
     alpha, tv               what the audit was asked: false-alarm rate, and the bias worth finding
     witness                 where the bias is seen best; null unless biased, and where the bias is one of dependence
     seed                    the seed that repeats the run, "best effort", or null for recorded samples
-    interrupted             whether Ctrl-C ended the draws
+    path                    exact methods: the fewest random choices that show the witness, and how to rerun them
+    boundary_faults         exact methods: what the subject emits on events of probability zero and the reference never
+    interrupted             whether Ctrl-C ended the draws or the enumeration
     notes                   what the reader must know besides, one sentence each
     """
 
@@ -80,6 +128,12 @@ class Verdict:
     diagnosis: str | None = None
     confirmation: str | None = None
     interrupted: bool = False
+    unseen: float | None = None
+    seconds: float | None = None
+    stopped: str | None = None
+    tolerance: float | None = None
+    path: ShownPath | None = None
+    boundary_faults: tuple[BoundaryFault, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -1,11 +1,13 @@
-"""`rheocheck audit`: draws from a decoder, a verdict on its law."""
+"""`rheocheck audit`: a verdict on the law of somebody's decoder, from its code or from its draws."""
 
-import dataclasses
+from typing import Any
 
 import click
 
+from rheocheck.audit.settings import parse_settings
 from rheocheck.core.errors import InputError
 from rheocheck.core.files import parse_context
+from rheocheck.core.pair import Context
 
 
 @click.command()
@@ -16,7 +18,7 @@ from rheocheck.core.files import parse_context
 @click.option("--tokens", default=4, show_default=True, help="Audit the joint law of this many tokens.")
 @click.option(
     "--method", type=click.Choice(["auto", "exact", "sampled"]), default="auto", show_default=True,
-    help="auto: the best method there is for the subject.",
+    help="exact: enumerate the code; sampled: draw; auto: exact where that decides, else sampled.",
 )  # fmt: skip
 @click.option("--samples", type=int, help="Draws of each subject at most.  [default: four times what --tv needs]")
 @click.option("--alpha", default=1e-6, show_default=True, help="Probability of a false alarm.")
@@ -42,45 +44,78 @@ from rheocheck.core.files import parse_context
     "--resume", metavar="FILE",
     help="Save the audit here at every look, and go on with what FILE holds: its evidence keeps multiplying.",
 )  # fmt: skip
+@click.option("--max-paths", type=int, help="End an enumeration after so many paths, with an interval.")
+@click.option(
+    "--max-seconds", type=float,
+    help="End an enumeration after so many seconds, with an interval.  [default: exact: never; auto: 20]",
+)  # fmt: skip
+@click.option(
+    "--float-tolerance", default=1e-6, show_default=True,
+    help="TV that rounding in the subject's own numbers may amount to, for exact audits.",
+)  # fmt: skip
+@click.option(
+    "--replay", metavar="0,2,1",
+    help="Audit nothing: run SUBJECT once through these random choices, and show each of them.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 @click.pass_context
 def audit(
     ctx: click.Context, /, subject: str, target: str | None, baseline: str | None, context: str, tokens: int,
     method: str, samples: int | None, alpha: float, tv: float | None, rtol: float | None,
-    settings: tuple[str, ...], depth: int | None, seed: int, resume: str | None, as_json: bool,
+    settings: tuple[str, ...], depth: int | None, seed: int, resume: str | None, max_paths: int | None,
+    max_seconds: float | None, float_tolerance: float, replay: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say whether SUBJECT still emits the target's law.
 
     SUBJECT is "module:attr", a function (context, n_tokens) returning new token ids, or a file of recorded
-    samples (.npy, .jsonl, .parquet). The verdict is statistical: "no bias found" down to a stated total
-    variation, "biased" with a witness, or "inconclusive". Exit code 0, 1, 3; 2 on bad input. The draws are
-    looked at as they come, and stop as soon as they decide; Ctrl-C reports on those made so far.
+    samples (.npy, .jsonl, .parquet). Method exact runs its code as it is and enumerates every random choice that it
+    makes: the verdict is about its law itself. Method sampled looks at draws as they come, and stops as soon as they
+    decide. Auto enumerates for --max-seconds, and samples if that decides nothing. The verdict: "no bias found"
+    down to a stated total variation, "biased" with a witness, or "inconclusive". Exit code 0, 1, 3; 2 on bad input.
+    Ctrl-C reports on what was seen so far.
     """
+    words, values = parse_context(context), parse_settings(settings)
+    question = {"subject": subject, "target": target, "baseline": baseline, "settings": values}
+    if replay is not None:
+        _replay(question, replay, words, tokens, seed, as_json)
+        return
     if (target is None) == (baseline is None):
         raise click.UsageError(
             "exactly one of --target and --baseline must be given, got "
             f"{'neither' if target is None else 'both'}: name a law, or the engine with speculation off"
         )
-    if method == "exact":
-        raise InputError("--method must be auto or sampled, got exact: exact audits are not available yet, try sampled")
-
-    from rheocheck.audit.sampled import audit as run_audit
-    from rheocheck.audit.settings import parse_settings
+    from rheocheck.audit.methods import audit as run_audit
     from rheocheck.audit.subject import load_subject
     from rheocheck.audit.target import load_target
     from rheocheck.report.audit_text import audit_text
 
-    words, values = parse_context(context), parse_settings(settings)
     verdict = run_audit(
         load_subject(subject, values, words),
         target=None if target is None else load_target(target, values, words),
         baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
-        context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, depth=depth, seed=seed,
-        resume=resume,
-        question={"subject": subject, "target": target, "baseline": baseline, "settings": values},
+        method=method, context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, depth=depth,
+        seed=seed, resume=resume, max_paths=max_paths, max_seconds=max_seconds, float_tolerance=float_tolerance,
+        question=question,
     )  # fmt: skip
-    if method == "auto":
-        note = "method auto chose sampled: exact audits of a subject are not available yet"
-        verdict = dataclasses.replace(verdict, notes=(*verdict.notes, note))
     click.echo(verdict.to_json() if as_json else audit_text(verdict))
     ctx.exit(verdict.exit_code)
+
+
+def _replay(question: dict[str, Any], choices: str, context: Context, tokens: int, seed: int, as_json: bool) -> None:
+    """Run the subject through these choices and print them."""
+    from rheocheck.audit.replay import parse_choices, replayed
+    from rheocheck.audit.samples_file import RecordedSamples
+    from rheocheck.audit.subject import load_subject
+    from rheocheck.audit.target import load_target
+    from rheocheck.report.replay_text import replay_text
+
+    if question["baseline"] is not None:
+        raise InputError("--replay must go with --target or neither, got --baseline: drop it")
+    subject = load_subject(question["subject"], question["settings"], context)
+    if isinstance(subject, RecordedSamples):
+        raise InputError(f"--replay must have code to run, got the recorded samples {subject.path}: name a function")
+    target = question["target"] and load_target(question["target"], question["settings"], context)
+    found = replayed(
+        subject, parse_choices(choices), target=target, context=context, tokens=tokens, seed=seed, question=question
+    )
+    click.echo(found.to_json() if as_json else replay_text(found))

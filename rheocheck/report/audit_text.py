@@ -2,18 +2,14 @@
 
 import math
 
-from rheocheck.audit import Boundary, Context, Verdict, Witness, spaced
-
-HEADLINES = {
-    "lossless": "LOSSLESS",
-    "no_bias_found": "NO BIAS FOUND",
-    "biased": "BIASED",
-    "inconclusive": "INCONCLUSIVE",
-}
+from rheocheck.audit import Boundary, Verdict, Witness
+from rheocheck.report.exact_text import HEADLINES, after, exact_text
 
 
 def audit_text(verdict: Verdict) -> str:
     """The verdict first, then what it rests on, one fact a line; no trailing newline."""
+    if verdict.method != "sampled":
+        return exact_text(verdict)
     lines = [
         f"{HEADLINES[verdict.verdict]}{_bound(verdict)}",
         f"  {verdict.object}, against the {verdict.reference}",
@@ -79,17 +75,13 @@ def _power(log10_e: float | None) -> str:
 
 def _witness(witness: Witness, reference: str) -> str:
     return (
-        f"after {_show(witness.context)}, token {witness.token}: emitted frequency {witness.emitted:.4f}, "
+        f"{after(witness.context)}, token {witness.token}: emitted frequency {witness.emitted:.4f}, "
         f"by the {reference} {witness.target:.4f}"
     )
 
 
 def _boundary(token: Boundary) -> str:
     return (
-        f"after {_show(token.context)}, token {token.token} is within rounding of a filter's cut-off "
+        f"{after(token.context)}, token {token.token} is within rounding of a filter's cut-off "
         f"(target {token.target:.4f}, emitted {token.hits} times): not counted as a bias"
     )
-
-
-def _show(context: Context) -> str:
-    return f'context "{spaced(context)}"'

@@ -139,3 +139,43 @@ def broken_factory(*, weight=0.0):
 
 
 not_callable = 7
+
+
+def plainly_biased(context, n_tokens):
+    """`biased` by the global generator."""
+    laws = {True: [0.2, 0.5, 0.3]}
+    return walk(lambda s: random.choices(range(3), laws.get(s[-1:] == (0,), chain_law(s)))[0], context, n_tokens)
+
+
+def flipped(context, n_tokens):
+    """One draft from the uniform law, accepted by a coin against CHAIN's; a rejected one is drawn from what is left."""
+
+    def token(prefix):
+        p = chain_law(prefix)
+        draft = random.choices(range(3), [1, 1, 1])[0]
+        left = [max(0.0, x - 1 / 3) for x in p]
+        return draft if random.random() < 3 * p[draft] else random.choices(range(3), left)[0]
+
+    return walk(token, context, n_tokens)
+
+
+ROWS = (
+    ("unseeded", unseeded, CHAIN),
+    ("biased, as declared", plainly_biased, CHAIN, "lossy"),
+    ("flipped", flipped, CHAIN, "lossless"),
+    ("biased", plainly_biased, CHAIN),
+)
+
+
+def settings_matrix(*, rows=4):
+    return ROWS[:rows]
+
+
+no_rows = ()
+bad_rows = (("honest", honest),)
+misspelt = (("honest", honest, CHAIN, "losy"),)
+TWO = Pair(2, {(): ["1/2", "1/2"]}, {(): ["1/2", "1/2"]})
+
+
+def always_two(context, n_tokens):
+    return [2] * n_tokens

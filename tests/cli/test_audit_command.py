@@ -34,7 +34,7 @@ def test_no_bias_found_exits_with_0(pair_file):
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("NO BIAS FOUND down to TV 0.0")
     assert 'joint prefix of 2 tokens after context "", against the target' in result.stdout
-    assert "method auto chose sampled" in result.stdout
+    assert "note: method auto means sampled with --samples" in result.stdout
     assert result.stderr == ""
 
 
@@ -97,7 +97,7 @@ def test_usage_errors_exit_with_2(arguments, message):
         ([f"{HERE}:honest", "--target", "missing.json"], "must be readable"),
         ([f"{HERE}:honest", "--target", f"{HERE}:CHAIN", "--context", "a"], "must be token ids"),
         ([f"{HERE}:honest", "--target", f"{HERE}:CHAIN", "--set", "a"], "--set must be KEY=VALUE"),
-        ([f"{HERE}:honest", "--target", f"{HERE}:CHAIN", "--method", "exact"], "try sampled"),
+        ([f"{HERE}:honest", "--target", f"{HERE}:CHAIN", "--method", "exact", "--depth", 9], "--depth must go with"),
         ([f"{HERE}:honest", "--target", f"{HERE}:CHAIN", "--alpha", "nan"], "--alpha must lie"),
         (["https://host/v1", "--target", f"{HERE}:CHAIN"], "got the endpoint https://host/v1"),
         (["draws.parquet", "--target", f"{HERE}:CHAIN"], "must be readable: No such file"),
@@ -222,6 +222,10 @@ def test_help_names_every_option():
         "context",
         "tokens",
         "method",
+        "max-paths",
+        "max-seconds",
+        "float-tolerance",
+        "replay",
         "samples",
         "alpha",
         "tv",

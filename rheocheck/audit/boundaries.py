@@ -1,0 +1,30 @@
+"""What an enumeration shows on the edge: events of probability zero, and tokens within rounding of a cut-off."""
+
+from rheocheck.audit.references import Reference, TargetReference, prefix_masses
+from rheocheck.audit.verdict import Boundary, BoundaryFault
+from rheocheck.core.pair import Context
+from rheocheck.intercept import Enumeration
+
+
+def boundary_faults(found: Enumeration, reference: Reference) -> tuple[BoundaryFault, ...]:
+    """What is emitted on events of probability zero only, and by the reference never."""
+    faults = []
+    for event in found.boundaries:
+        word = tuple(event.word)
+        if reference.never(word) and not found.law.get(word):
+            faults.append(BoundaryFault(word, event.what, event.line))
+    return tuple(dict.fromkeys(faults))
+
+
+def boundary_tokens(found: Enumeration, reference: Reference, context: Context) -> tuple[Boundary, ...]:
+    """Tokens within rounding of a filter's cut-off, and how probable they were there."""
+    if not isinstance(reference, TargetReference):
+        return ()
+    joint, shown = reference.joint, []
+    masses = prefix_masses({word: float(mass) for word, mass in found.law.items()})
+    for prefix, near in sorted(joint.boundary.items(), key=lambda item: (len(item[0]), item[0])):
+        before = masses.get(prefix, 0.0)
+        for x in sorted(near):
+            emitted = masses.get((*prefix, x), 0.0) / before if before else 0.0
+            shown.append(Boundary(context + prefix, x, float(joint.rows[prefix][x]), 0, emitted))
+    return tuple(shown)

@@ -1,0 +1,104 @@
+"""One question, by whichever method: sampled, exact, or auto, which is exact as far as that is possible.
+
+Auto tries interception for BUDGET seconds. A decided exact verdict is final. Otherwise it samples, and says why.
+"""
+
+import dataclasses
+from typing import Any
+
+from rheocheck.audit.arguments import check_budget
+from rheocheck.audit.sampled import DEFAULT_TV
+from rheocheck.audit.sampled import audit as sampled_audit
+from rheocheck.audit.samples_file import RecordedSamples, is_samples_file
+from rheocheck.audit.verdict import Verdict
+from rheocheck.core.errors import InputError
+from rheocheck.core.pair import Context
+
+METHODS = ("auto", "exact", "sampled")
+BUDGET = 20.0  # seconds of an enumeration that auto waits for
+
+
+def audit(
+    subject: Any,
+    *,
+    method: str = "sampled",
+    target: Any = None,
+    baseline: Any = None,
+    context: Context = (),
+    tokens: int = 4,
+    samples: int | None = None,
+    alpha: float = 1e-6,
+    tv: float | None = None,
+    rtol: float | None = None,
+    float_tolerance: float = 1e-6,
+    max_paths: int | None = None,
+    max_seconds: float | None = None,
+    depth: int | None = None,
+    seed: int = 0,
+    resume: str | None = None,
+    question: dict[str, Any] | None = None,
+    confirm: bool = True,
+    progress: bool | None = None,
+) -> Verdict:
+    """Whether `subject` emits the law of `target` (or of `baseline`) over `tokens` tokens after `context`.
+
+    method   sampled; exact; auto: exact within a budget (`max_seconds`, else 20 s), and sampled where that decides
+             nothing. `samples`, `depth`, `resume` and recorded samples are for sampled: with auto they mean it
+    The others: samples, tv, depth, resume as in `audit.sampled`; float_tolerance, max_paths, max_seconds as in
+    `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises InputError.
+    """
+    if method not in METHODS:
+        raise InputError(f"--method must be one of {', '.join(METHODS)}, got {method!r}: try auto")
+    check_budget(max_paths, max_seconds, float_tolerance)
+    shared: dict[str, Any] = dict(
+        target=target, baseline=baseline, context=tuple(context), tokens=tokens, alpha=alpha, rtol=rtol, seed=seed,
+        question=question, confirm=confirm, progress=progress,
+    )  # fmt: skip
+    exact = shared | dict(tv=DEFAULT_TV if tv is None else tv, float_tolerance=float_tolerance, max_paths=max_paths)
+    sampling = shared | dict(samples=samples, tv=tv, depth=depth, resume=resume)
+    asked = {"--samples": samples, "--depth": depth, "--resume": resume}
+    given = next((name for name, value in asked.items() if value is not None), None)
+    if method == "exact" and given:
+        raise InputError(f"{given} must go with --method sampled, got --method exact: nothing is drawn, drop it")
+    if method == "sampled" and (max_paths is not None or max_seconds is not None):
+        name, value = ("paths", max_paths) if max_seconds is None else ("seconds", max_seconds)
+        raise InputError(f"--max-{name} must go with --method exact or auto, got {value} with sampled: try --samples")
+    if method == "exact":
+        return _exact(subject, max_seconds=max_seconds, **exact)
+    note = None
+    if method == "auto":
+        recorded = any(_is_recorded(side) for side in (subject, baseline))
+        if given or recorded:
+            note = f"method auto means sampled with {given or 'recorded samples'}"
+        else:
+            found, note = _tried(subject, BUDGET if max_seconds is None else max_seconds, exact)
+            if found is not None:
+                return found
+    verdict = sampled_audit(subject, **sampling)
+    return verdict if note is None else dataclasses.replace(verdict, notes=(*verdict.notes, note))
+
+
+def _exact(subject: Any, **question: Any) -> Verdict:
+    from rheocheck.audit.exact import exact_audit  # late: sampled audits need no interception
+
+    return exact_audit(subject, **question)
+
+
+def _tried(subject: Any, seconds: float, question: dict[str, Any]) -> tuple[Verdict | None, str]:
+    """The exact verdict if it is final, else why not."""
+    try:
+        verdict = _exact(subject, max_seconds=seconds, **question)
+    except InputError as error:  # not understood, or too large; what is wrong with the input sampling refuses too
+        return None, f"method auto fell back to sampling: {error}"
+    if verdict.verdict != "inconclusive" or verdict.interrupted:
+        return verdict, ""
+    if verdict.confirmation is not None:
+        return None, f"method auto fell back to sampling: {verdict.notes[0]} ({verdict.confirmation})"
+    return None, (
+        f"method auto fell back to sampling: {verdict.notes[-1]}; TV lies between {verdict.total_variation_lower:.3g} "
+        f"and {verdict.total_variation_upper:.3g}"
+    )
+
+
+def _is_recorded(side: Any) -> bool:
+    return isinstance(side, RecordedSamples) or (isinstance(side, str) and is_samples_file(side))

@@ -1,0 +1,104 @@
+"""The verdict of an enumeration as a few lines for a terminal."""
+
+from rheocheck.audit import Boundary, BoundaryFault, Context, ShownPath, Step, Verdict, Witness, spaced
+
+HEADLINES = {
+    "lossless": "LOSSLESS",
+    "no_bias_found": "NO BIAS FOUND",
+    "biased": "BIASED",
+    "inconclusive": "INCONCLUSIVE",
+}
+
+
+def exact_text(verdict: Verdict) -> str:
+    """The verdict first, then what it rests on, one fact a line; no trailing newline."""
+    down = f" down to TV {_tolerance(verdict)}, by enumeration" if verdict.verdict == "no_bias_found" else ""
+    lines = [
+        f"{HEADLINES[verdict.verdict]}{down}",
+        f"  {verdict.object}, against the {verdict.reference}",
+        f"  {_variation(verdict)}",
+        f"  {_work(verdict)}",
+    ]
+    if verdict.witness is not None:
+        lines.append(f"  witness: {_witness(verdict.witness, verdict.reference, verdict.method)}")
+    if verdict.path is not None:
+        lines += [f"  {line}" for line in path_lines(verdict.path)]
+        lines.append(f"  replay: {verdict.path.replay}")
+    if verdict.confirmation:
+        lines += [f"  {verdict.confirmation}", f"  seed: {verdict.seed}"]
+    lines += [f"  boundary fault: {_fault(fault, verdict.reference)}" for fault in verdict.boundary_faults]
+    lines += [f"  boundary token: {_boundary(token)}" for token in verdict.boundary_tokens]
+    lines += [f"  note: {note}" for note in verdict.notes]
+    return "\n".join(lines)
+
+
+def path_lines(path: ShownPath) -> list[str]:
+    """A path, one random choice a line."""
+    count = len(path.choices)
+    if not count:
+        return [f"no random choice at all: always emits {spaced(path.word)}"]
+    choices = "1 random choice" if count == 1 else f"{count} random choices"
+    head = f"path: {choices}, probability {number(path.weight)}, emits {spaced(path.word)}"
+    width = max(len(_branch(step)) for step in path.choices)
+    return [head, *(f"  {_branch(step):<{width}}  {step.what}  ({step.line})" for step in path.choices)]
+
+
+def after(context: Context) -> str:
+    """A context in a sentence."""
+    return f'after context "{spaced(context)}"'
+
+
+def _branch(step: Step) -> str:
+    return f"{step.index} of 0..{step.outcomes - 1}, probability {number(step.weight)}"
+
+
+def _variation(verdict: Verdict) -> str:
+    if verdict.total_variation is None:
+        assert verdict.total_variation_upper is not None  # an interval has two ends
+        ends = f"{number(verdict.total_variation_lower)} and {number(verdict.total_variation_upper)}"
+        return f"total variation between {ends}, for certain"
+    text = f"total variation {number(verdict.total_variation)}"
+    if verdict.total_variation > (verdict.tolerance or 0.0):
+        return f"{text}, above the float tolerance {_tolerance(verdict)}"
+    if verdict.verdict != "no_bias_found":
+        return f"{text}, of what the {verdict.reference} never emits more than the float tolerance"
+    return f"{text}, within the float tolerance {_tolerance(verdict)}"
+
+
+def _tolerance(verdict: Verdict) -> str:
+    return f"{verdict.tolerance or 0.0:.2g}"
+
+
+def _work(verdict: Verdict) -> str:
+    paths = "1 path" if verdict.paths == 1 else f"{verdict.paths} paths"
+    work = f"{paths} of random choices, {verdict.seconds or 0.0:.2f} s"
+    if verdict.unseen:
+        return f"{work}; probability {number(verdict.unseen)} not enumerated ({verdict.stopped})"
+    return f"{work}; all of the probability"
+
+
+def _witness(witness: Witness, reference: str, method: str) -> str:
+    least = "at least " if method == "interval" else ""
+    return (
+        f"{after(witness.context)}, token {witness.token}: emitted with probability {least}"
+        f"{number(witness.emitted)}, by the {reference} {number(witness.target)}"
+    )
+
+
+def _fault(fault: BoundaryFault, reference: str) -> str:
+    return (
+        f"{spaced(fault.word)} is emitted on an event of probability zero ({fault.what}, {fault.line}), by the "
+        f"{reference} never: rounded random numbers may hit it; no part of TV"
+    )
+
+
+def _boundary(token: Boundary) -> str:
+    return (
+        f"{after(token.context)}, token {token.token} is within rounding of a filter's cut-off "
+        f"(target {number(token.target)}, emitted {number(token.emitted or 0.0)}): not counted as a bias"
+    )
+
+
+def number(x: float) -> str:
+    """Four decimals, or an exponent where they would show nothing."""
+    return f"{x:.4f}" if x >= 1e-3 else f"{x:.2g}"

@@ -1,0 +1,102 @@
+"""The text of an exact verdict says what the verdict says."""
+
+from rheocheck.audit.verdict import Boundary, BoundaryFault, ShownPath, Step, Verdict, Witness
+from rheocheck.report.audit_text import audit_text
+from rheocheck.report.exact_text import path_lines
+
+
+def verdict(word="no_bias_found", **changes):
+    values = dict(
+        verdict=word, method="exact", total_variation=2.1e-8, total_variation_upper=2.1e-8, confidence=1.0,
+        total_variation_lower=2.1e-8, object='joint prefix of 2 tokens after context ""', reference="target",
+        p_value=None, e_value=None, samples=0, paths=28, unseen=0.0, seconds=1.902, smallest_detectable_tv=1e-6,
+        tolerance=1e-6, alpha=1e-6, tv=0.02, witness=None, seed=7,
+    )  # fmt: skip
+    return Verdict(**{**values, **changes})
+
+
+PATH = ShownPath(
+    (0, 1), 0.0125,
+    (
+        Step(0, 3, 0.25, "torch.multinomial drew 0", "generate.py:12"),
+        Step(11, 12, 0.05, "uniform < 0.25", "generate.py:40"),
+    ),
+    "rheocheck audit my:decoder --target my:law --tokens 2 --replay 0,11",
+)  # fmt: skip
+
+
+def test_no_bias_found():
+    assert audit_text(verdict()).splitlines() == [
+        "NO BIAS FOUND down to TV 1e-06, by enumeration",
+        '  joint prefix of 2 tokens after context "", against the target',
+        "  total variation 2.1e-08, within the float tolerance 1e-06",
+        "  28 paths of random choices, 1.90 s; all of the probability",
+    ]
+
+
+def test_biased_shows_its_path_and_how_to_run_it():
+    text = audit_text(
+        verdict(
+            "biased", total_variation=0.098, witness=Witness((0,), 1, 0.5, 0.25), path=PATH,
+            confirmation="confirmed by 200 plain draws: E = 10^13.0; they fit the enumerated law (p-value 0.4)",
+        )
+    )  # fmt: skip
+    assert text.splitlines() == [
+        "BIASED",
+        '  joint prefix of 2 tokens after context "", against the target',
+        "  total variation 0.0980, above the float tolerance 1e-06",
+        "  28 paths of random choices, 1.90 s; all of the probability",
+        '  witness: after context "0", token 1: emitted with probability 0.5000, by the target 0.2500',
+        "  path: 2 random choices, probability 0.0125, emits 0 1",
+        "    0 of 0..2, probability 0.2500    torch.multinomial drew 0  (generate.py:12)",
+        "    11 of 0..11, probability 0.0500  uniform < 0.25  (generate.py:40)",
+        "  replay: rheocheck audit my:decoder --target my:law --tokens 2 --replay 0,11",
+        "  confirmed by 200 plain draws: E = 10^13.0; they fit the enumerated law (p-value 0.4)",
+        "  seed: 7",
+    ]
+
+
+def test_an_interval():
+    text = audit_text(
+        verdict(
+            "inconclusive", method="interval", total_variation=None, total_variation_lower=2e-9,
+            total_variation_upper=0.25, unseen=0.25, stopped="max_paths", paths=1, notes=("raise --max-paths",),
+        )
+    )  # fmt: skip
+    assert text.splitlines()[0] == "INCONCLUSIVE"
+    assert text.splitlines()[2:] == [
+        "  total variation between 2e-09 and 0.2500, for certain",
+        "  1 path of random choices, 1.90 s; probability 0.2500 not enumerated (max_paths)",
+        "  note: raise --max-paths",
+    ]
+
+
+def test_a_witness_of_an_interval_is_a_lower_bound():
+    text = audit_text(verdict("biased", method="interval", total_variation=None, witness=Witness((), 1, 0.5, 0.25)))
+    assert "emitted with probability at least 0.5000, by the target 0.2500" in text
+
+
+def test_an_impossible_token_may_be_a_bias_below_the_tolerance():
+    text = audit_text(verdict("biased", total_variation=1.5e-6, tolerance=3e-6))
+    assert "total variation 1.5e-06, of what the target never emits more than the float tolerance" in text
+
+
+def test_what_lies_on_the_edge():
+    text = audit_text(
+        verdict(
+            boundary_tokens=(Boundary((0,), 1, 0.0, 0, 2e-7),),
+            boundary_faults=(BoundaryFault((2, 1), "uniform 0 satisfies uniform <= 0", "decoder.py:9"),),
+        )
+    )
+    assert (
+        "boundary fault: 2 1 is emitted on an event of probability zero (uniform 0 satisfies uniform <= 0, "
+        "decoder.py:9), by the target never: rounded random numbers may hit it; no part of TV" in text
+    )
+    assert 'boundary token: after context "0", token 1 is within rounding' in text
+    assert "(target 0, emitted 2e-07): not counted as a bias" in text
+
+
+def test_paths_of_one_choice_and_of_none():
+    one = ShownPath((3,), 0.5, (Step(1, 2, 0.5, "coin", "x.py:1"),), "")
+    assert path_lines(one)[0] == "path: 1 random choice, probability 0.5000, emits 3"
+    assert path_lines(ShownPath((3,), 1.0, (), "")) == ["no random choice at all: always emits 3"]
