@@ -4,17 +4,10 @@ RHEOCHECK_NO_SKIPS=1 (set by .ci/run) turns every skip into a failure unless the
 dependency that failed to install must not turn into silence.
 """
 
-import importlib.util
 import os
-import sys
 
 import pytest
 from hypothesis import settings
-
-if importlib.util.find_spec("rheocheck.intercept") is None:
-    from tests import fake_intercept
-
-    sys.modules["rheocheck.intercept"] = fake_intercept
 
 settings.register_profile("rheocheck", derandomize=True, deadline=None)
 settings.load_profile("rheocheck")

@@ -10,7 +10,11 @@ is ever a guess.
 """
 
 from rheocheck.core.errors import NotUnderstood
+from rheocheck.intercept.conformance import Conformance, conformance
 from rheocheck.intercept.enumeration import Boundary, Enumeration, Path, enumerate_law, replay
 from rheocheck.intercept.run import Choice
 
-__all__ = ["Boundary", "Choice", "Enumeration", "NotUnderstood", "Path", "enumerate_law", "replay"]
+__all__ = [
+    "Boundary", "Choice", "Conformance", "Enumeration", "NotUnderstood", "Path", "conformance", "enumerate_law",
+    "replay",
+]  # fmt: skip

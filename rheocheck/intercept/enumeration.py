@@ -148,7 +148,7 @@ class _Caller:
             raise InputError(f"tokens must be an integer >= 1, got {tokens!r}: raise it")
         self._subject, self._context, self._tokens = subject, tuple(context), tokens
         self._seed = (seed * 1_000_003 + 12_345) % 2**31
-        self._takes_seed = _takes_seed(subject)
+        self._takes_seed = takes_seed(subject)
         self._streams = Streams()
 
     def __enter__(self) -> "_Caller":
@@ -162,13 +162,13 @@ class _Caller:
 
     def __call__(self) -> Context:
         self._seed = (self._seed + 1) % 2**31
-        _seed_globals(self._seed)
+        seed_globals(self._seed)
         self._streams.begin()
         keywords = {"seed": self._seed} if self._takes_seed else {}
         call = f"subject({self._context}, {self._tokens})"
         try:
             ids = self._subject(self._context, self._tokens, **keywords)
-            word = _word(ids, self._tokens, call)
+            word = read_word(ids, self._tokens, call)
         except (RheocheckError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:
@@ -209,7 +209,8 @@ def _sources(streams: Streams) -> Iterator[Any]:
         yield jax_randomness(streams)
 
 
-def _seed_globals(seed: int) -> None:
+def seed_globals(seed: int) -> None:
+    """Seed the global generators of the libraries that are imported."""
     from rheocheck.intercept import on_numpy, on_random
 
     on_random.seed(seed)
@@ -220,7 +221,8 @@ def _seed_globals(seed: int) -> None:
         on_torch.seed(seed)
 
 
-def _takes_seed(subject: Callable[..., Any]) -> bool:
+def takes_seed(subject: Callable[..., Any]) -> bool:
+    """Whether the subject certainly takes `seed`."""
     try:
         inspect.signature(subject).bind_partial(seed=0)
     except (TypeError, ValueError):
@@ -228,7 +230,7 @@ def _takes_seed(subject: Callable[..., Any]) -> bool:
     return True
 
 
-def _word(ids: Any, tokens: int, call: str) -> Context:
+def read_word(ids: Any, tokens: int, call: str) -> Context:
     """The first `tokens` ids of what a subject returned, as a tuple of ints."""
     if hasattr(ids, "tolist"):
         ids = ids.tolist()

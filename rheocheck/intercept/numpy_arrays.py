@@ -150,7 +150,9 @@ class LazyArray(NDArrayOperatorsMixin):
 
     def __getattr__(self, name: str) -> Any:
         if name in PURE:
-            return lambda *args, **kwargs: row_by_row(lambda row, *a: getattr(row, name)(*a, **kwargs), (self, *args), {})
+            return lambda *args, **kwargs: row_by_row(
+                lambda row, *a: getattr(row, name)(*a, **kwargs), (self, *args), {}
+            )
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.__array__(), name)
@@ -193,8 +195,8 @@ def array_of_one(value: Any) -> Any:
 
 
 PURE = frozenset(
-    "all any sum prod cumsum cumprod argmax argmin max min amax amin count_nonzero astype reshape ravel squeeze flatten "
-    "where logical_not invert copy".split()
+    "all any sum prod cumsum cumprod argmax argmin max min amax amin count_nonzero astype reshape ravel squeeze "
+    "flatten where logical_not invert copy".split()
 )
 
 

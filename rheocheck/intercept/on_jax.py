@@ -46,7 +46,9 @@ def jax_randomness(streams: Streams) -> Iterator[None]:
 def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
     def draw(key: Any, request: tuple[Any, ...], make: Callable[[Run], Any]) -> Any:
         if isinstance(key, jax.core.Tracer):
-            raise not_understood("a random draw within jax.jit or another transformation", "audit with jax.disable_jit()")
+            raise not_understood(
+                "a random draw within jax.jit or another transformation", "audit with jax.disable_jit()"
+            )
         data = jax.random.key_data(key) if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else key
         noise = streams.draw(("jax", np.asarray(data).tobytes()), request, make)
         return noise.copy() if isinstance(noise, NoiseArray) else noise

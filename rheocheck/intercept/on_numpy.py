@@ -166,7 +166,9 @@ def _seen(kind: type, streams: Streams) -> type:
         )
         return np.array(drawn).reshape((*shape, len(weights)))
 
-    def integers(self: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False) -> Any:
+    def integers(
+        self: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False
+    ) -> Any:
         if np.ndim(low) or np.ndim(high):
             raise not_understood("numpy integers with arrays of bounds", "draw one at a time")
         low, high = (0, low) if high is None else (low, high)
@@ -183,7 +185,11 @@ def _seen(kind: type, streams: Streams) -> type:
         return np.take(values, order, axis=axis)
 
     def shuffle(self: Any, x: Any, axis: int = 0) -> None:
-        x[:] = permutation(self, np.asarray(x), axis) if isinstance(x, np.ndarray) else [x[i] for i in permutation(self, len(x))]
+        x[:] = (
+            permutation(self, np.asarray(x), axis)
+            if isinstance(x, np.ndarray)
+            else [x[i] for i in permutation(self, len(x))]
+        )
 
     def binomial(self: Any, n: Any, p: Any, size: Any = None) -> Any:
         if n != 1:

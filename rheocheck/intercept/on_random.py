@@ -31,7 +31,11 @@ def random_randomness(streams: Streams) -> Iterator[None]:
     before = random.getstate()
     methods = _methods(streams)
     pairs = [(getattr(random, name), getattr(_Bound(methods), name)) for name in methods if hasattr(random, name)]
-    math_functions = [(math.log, _math("log", math.log)), (math.exp, _math("exp", math.exp)), (math.sqrt, _math("sqrt", math.sqrt))]
+    math_functions = [
+        (math.log, _math("log", math.log)),
+        (math.exp, _math("exp", math.exp)),
+        (math.sqrt, _math("sqrt", math.sqrt)),
+    ]
     try:
         with ExitStack() as stack:
             stack.enter_context(replaced(random.Random, methods))
@@ -72,7 +76,9 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
     def uniform(self: random.Random, a: float, b: float) -> Noise:
         return one(self) * (b - a) + a
 
-    def choices(self: random.Random, population: Sequence[Any], weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
+    def choices(
+        self: random.Random, population: Sequence[Any], weights: Any = None, *, cum_weights: Any = None, k: int = 1
+    ) -> Any:
         if cum_weights is None:
             cum_weights = list(itertools.accumulate([1] * len(population) if weights is None else weights))
         elif weights is not None:

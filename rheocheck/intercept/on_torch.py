@@ -89,7 +89,7 @@ def seed(value: int) -> None:
     torch.default_generator.manual_seed(value)
 
 
-# -- draws that return a tensor ------------------------------------------------------------------------------------------
+# -- draws that return a tensor ----------------------------------------------------------------------------------------
 
 
 def _rand(run: Run, size: Sequence[int], *, dtype: Any = None, device: Any = None, **_: Any) -> Any:
@@ -142,7 +142,7 @@ SOURCES: dict[str, Callable[..., Any]] = {
     "randperm": _randperm,
 }
 
-# -- draws that fill a tensor --------------------------------------------------------------------------------------------
+# -- draws that fill a tensor ------------------------------------------------------------------------------------------
 
 
 def _uniform_(run: Run, tensor: torch.Tensor, low: float = 0.0, high: float = 1.0) -> Any:

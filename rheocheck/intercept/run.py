@@ -125,7 +125,8 @@ class Run:
         index = self._forced[at]
         if index not in possible:
             raise InputError(
-                f"choice {at + 1} must be one of {sorted(possible)[:20]} at {where}, got {index}: copy the choices from a report"
+                f"choice {at + 1} must be one of {sorted(possible)[:20]} at {where}, got {index}: copy the "
+                "choices from a report"
             )
         return index
 

@@ -67,8 +67,8 @@ class Streams:
         for name, state, expected in self._watched.values():
             if state() != expected:
                 raise NotUnderstood(
-                    f"an exact audit must see every random draw, got some of {name} that it could not replace: make the "
-                    "generator inside the call, or keep it as a plain attribute"
+                    f"an exact audit must see every random draw, got some of {name} that it could not replace: make "
+                    "the generator inside the call, or keep it as a plain attribute"
                 )
 
 

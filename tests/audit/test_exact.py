@@ -10,13 +10,13 @@ import time
 from fractions import Fraction
 
 import pytest
-from rheocheck.intercept import Boundary, Choice, Enumeration, NotUnderstood, Path
 
 from rheocheck.audit import audit, confirmation, exact
 from rheocheck.audit.exact import exact_audit
 from rheocheck.audit.methods import audit as by_method
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Pair
+from rheocheck.intercept import Boundary, Choice, Enumeration, NotUnderstood, Path
 from tests import fake_intercept
 from tests.audit import subjects
 from tests.audit.test_sampled import LawWithBoundary

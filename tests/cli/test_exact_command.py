@@ -5,12 +5,12 @@ import shlex
 
 import pytest
 from click.testing import CliRunner
-from rheocheck.intercept import NotUnderstood
 
 from rheocheck.audit import exact
 from rheocheck.cli import main
 from rheocheck.cli.audit import audit
 from rheocheck.core.errors import InputError
+from rheocheck.intercept import NotUnderstood
 
 HERE = "tests.audit.subjects"
 

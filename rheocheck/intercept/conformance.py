@@ -1,0 +1,175 @@
+"""For authors of subjects: does a callable keep the contract, and can its law be enumerated?
+
+    print(conformance(my_subject))
+    assert conformance(my_subject, vocab_size=4).ok
+
+A subject is any callable subject(context, n_tokens) that returns at least n_tokens new token ids; with a parameter
+`seed` it is given a fresh integer per call. See README, "How to audit your decoder".
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
+from rheocheck.core.pair import Context
+from rheocheck.intercept.enumeration import enumerate_law, read_word, seed_globals, takes_seed
+
+CALLS = 20  # plain calls that look for a state kept between them
+MAX_PATHS, MAX_SECONDS = 2_000, 10.0  # of the enumeration that shows whether the code can be followed
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question to a subject; `ok` is None where the answer is neither good nor bad."""
+
+    name: str
+    ok: bool | None
+    text: str
+
+    def __str__(self) -> str:
+        return f"{'note' if self.ok is None else 'ok' if self.ok else 'FAILS':5}  {self.name}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """What was asked of a subject, in order; the first failure ends the questions."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed: the subject can be audited by sampling, and exactly if `enumerable`."""
+        return all(check.ok is not False for check in self.checks)
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether every use of randomness on the paths that were run was understood."""
+        return any(check.name == "enumeration" and check.ok for check in self.checks)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.checks))
+
+
+def conformance(
+    subject: Callable[..., Any], *, context: Context = (), tokens: int = 2, vocab_size: int | None = None
+) -> Conformance:
+    """Questions to a subject about its contract, by plain calls first and by enumeration last.
+
+    context, tokens  what it is asked to continue, and by how many tokens
+    vocab_size       V, to check that ids lie in 0..V-1
+    """
+    checks: list[Check] = []
+    for question in (_returns_ids, _repeats, _reads_its_context, _samples, _enumerates):
+        try:
+            checks += question(subject, tuple(context), tokens, vocab_size)
+        except RheocheckError as error:
+            checks.append(Check(QUESTIONS[question.__name__], False, str(error)))
+        if checks and checks[-1].ok is False:
+            break
+    return Conformance(tuple(checks))
+
+
+QUESTIONS = {
+    "_returns_ids": "ids", "_repeats": "seed", "_reads_its_context": "context", "_samples": "sample",
+    "_enumerates": "enumeration",
+}  # fmt: skip
+
+
+def _returns_ids(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
+    """Ids, enough of them, in the vocabulary, for one token and for several."""
+    for n in sorted({1, tokens}):
+        word = _call(subject, context, n, 1)
+        if vocab_size is not None and max(word) >= vocab_size:
+            raise InputError(
+                f"subject({context}, {n}) must return token ids in 0..{vocab_size - 1}, got {max(word)}: do both use "
+                "one vocabulary?"
+            )
+    yield Check("ids", True, f"returns at least {tokens} new token ids")
+
+
+def _repeats(subject: Any, context: Context, tokens: int, _: Any) -> Iterator[Check]:
+    """The same seed gives the same tokens, whatever was called between."""
+    first = [_call(subject, context, tokens, seed) for seed in range(CALLS)]
+    again = [_call(subject, context, tokens, seed) for seed in range(CALLS)]
+    if first != again:
+        raise InputError(
+            f"subject({context}, {tokens}) must return the same ids for the same seed, got {first[-1]} and "
+            f"{again[-1]}: it keeps state between calls, or draws from a generator that the seed does not set"
+        )
+    yield Check("seed", True, f"{CALLS} seeds give the same tokens twice")
+    if not takes_seed(subject):
+        yield Check("seed", None, "it has no parameter `seed`: the global generators are seeded, best effort")
+    if len(set(first)) == 1:
+        yield Check("seed", None, f"{CALLS} seeds all give the tokens {first[0]}: is it meant to be random?")
+
+
+def _reads_its_context(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
+    """A list is left as it was, and a longer context works."""
+    given = [*context]
+    _call(subject, given, tokens, 1)
+    if given != [*context]:
+        raise InputError(f"a subject must leave its context alone, got {given} after a call with {[*context]}: copy it")
+    _call(subject, (*context, 0), tokens, 1)
+    yield Check("context", True, "left alone, and a longer one works")
+
+
+def _samples(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
+    """`subject.sample`, if there is one: as many rows as asked, the same ones for the same seed."""
+    sample = getattr(subject, "sample", None)
+    if sample is None:
+        return
+    rows = [[tuple(map(int, row)) for row in sample(context, tokens, 3, 1)] for _ in range(2)]
+    if rows[0] != rows[1] or [len(row) for row in rows[0]] != [tokens] * 3:
+        raise InputError(
+            f"subject.sample({context}, {tokens}, 3, seed) must return 3 rows of {tokens} ids, the same for the same "
+            f"seed, got {rows[0]} and {rows[1]}: check shape and seeding"
+        )
+    yield Check("sample", True, "draws whole batches, the same for the same seed")
+
+
+def _enumerates(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
+    """Whether every use of randomness is understood."""
+    try:
+        found = enumerate_law(subject, context, tokens, max_paths=MAX_PATHS, max_seconds=MAX_SECONDS)
+    except NotUnderstood as error:
+        yield Check("enumeration", None, f"by sampling only: {error}")
+        return
+    covered = f"{float(1 - found.unseen):.4%} of the probability in {found.paths} paths, {found.seconds:.1f} s"
+    yield Check("enumeration", True, covered)
+    for boundary in found.boundaries[:3]:
+        yield Check("boundary", None, f"{boundary.what} at {boundary.line} emits {boundary.word}, with probability 0")
+
+
+def _call(subject: Any, context: Any, tokens: int, seed: int) -> Context:
+    """One plain call, seeded as an audit would."""
+    if not callable(subject):
+        raise InputError(
+            f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: wrap it in one"
+        )
+    if not _takes_both(subject):
+        raise InputError(
+            f"a subject must take (context, n_tokens), got the signature {inspect.signature(subject)}: wrap it in a "
+            "function of these two"
+        )
+    call = f"subject({tuple(context)}, {tokens})"
+    seed_globals(seed)
+    try:
+        return read_word(subject(context, tokens, **({"seed": seed} if takes_seed(subject) else {})), tokens, call)
+    except RheocheckError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"{call} must return token ids, it raised {type(error).__name__}: {error}: run it alone"
+        ) from error
+
+
+def _takes_both(subject: Any) -> bool:
+    try:
+        inspect.signature(subject).bind((), 1)
+    except TypeError:
+        return False
+    except ValueError:  # a callable that does not tell
+        return True
+    return True
