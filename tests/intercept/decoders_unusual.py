@@ -195,7 +195,7 @@ def bytes_of_a_uniform(context, n_tokens):
 
 
 @UNUSUAL.refused(tokens=1)
-def tensor_of_a_uniform_through_numpy(context, n_tokens):
+def product_of_uniforms_through_numpy(context, n_tokens):
     """The square root of a product: two libraries and two uniforms deep."""
     r = torch.rand(2, dtype=torch.float64).numpy()
     return [int(np.sqrt(r[0] * r[1]) < 0.4)]
