@@ -9,6 +9,7 @@ Models need a token to start from, so every context is appended to the one-token
 """
 
 import contextlib
+import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -151,8 +152,9 @@ def needs(extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
+        missing = (error.name or extra).partition(".")[0]
         raise MissingExtra(
-            f"this audit must have the extra {extra!r}, {error.name} is missing: pip install 'rheocheck[{extra}]'"
+            f"this audit must have the extra {extra!r}, {missing} is missing: pip install 'rheocheck[{extra}]'"
         ) from error
 
 
@@ -192,3 +194,18 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+@contextlib.contextmanager
+def messages_hidden(logger_name: str, *beginnings: str) -> Iterator[None]:
+    """Hide what this logger says with one of these beginnings; anything else still shows."""
+    logger = logging.getLogger(logger_name)
+
+    def shows(record: logging.LogRecord) -> bool:
+        return not record.getMessage().startswith(beginnings)
+
+    logger.addFilter(shows)
+    try:
+        yield
+    finally:
+        logger.removeFilter(shows)

@@ -18,9 +18,7 @@ constant: the heuristic schedule, which adapts to what was accepted, is off. `as
 (DIVERSE, arXiv:2604.07622) is declared lossy by transformers: it emits w p + (1 - w) q for drafted tokens.
 """
 
-import contextlib
-import logging
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +32,7 @@ from rheocheck.adapters.tiny_models import (
     TARGET_SEED,
     ModelLaw,
     check_integer,
+    messages_hidden,
     one_thread,
     seeded,
     tiny_llama,
@@ -247,18 +246,10 @@ def _settings(parameters: SamplingParameters, vocab_size: int) -> dict[str, Any]
     }
 
 
-@contextlib.contextmanager
-def _known_messages_off() -> Iterator[None]:
-    """Hide two warnings that assisted generation logs about its own inner call; anything else still shows."""
-    logger = logging.getLogger("transformers.generation.utils")
-    logger.addFilter(_not_about_the_inner_call)
-    try:
-        yield
-    finally:
-        logger.removeFilter(_not_about_the_inner_call)
-
-
-def _not_about_the_inner_call(record: logging.LogRecord) -> bool:
-    return not record.getMessage().startswith(
-        ("Passing `generation_config` together with generation-related", "A custom logits processor of type")
+def _known_messages_off() -> AbstractContextManager[None]:
+    """Hide two warnings that assisted generation logs about its own inner call."""
+    return messages_hidden(
+        "transformers.generation.utils",
+        "Passing `generation_config` together with generation-related",
+        "A custom logits processor of type",
     )
