@@ -9,6 +9,9 @@ chooses by measured speed, and the same random choices would not give the same t
     model            the drafter model drafts
     lookup           drafts are copied from the text so far
     composite-g4, composite-g6-f2   lookup (up to 4; 6 tokens) where it finds something, else the model (4; 2)
+
+`top_p` is the field that flashspec documents as "nucleus sampling threshold". In 0.3.1 nothing reads it when
+tokens are verified by rejection: any value below 1 is biased against the target with that nucleus.
 """
 
 import contextlib
@@ -53,10 +56,12 @@ class EngineSubject:
         return result.output_ids[0].tolist()
 
 
-def engine(*, vocab_size: int = 4, drafts: int = 2, temperature: float = 1.0, strategy: str = "model") -> EngineSubject:
+def engine(
+    *, vocab_size: int = 4, drafts: int = 2, temperature: float = 1.0, strategy: str = "model", top_p: float = 1.0
+) -> EngineSubject:
     """The loop for a batch of one; `drafts` a round, except for the composites, which set their own."""
     check_integer("drafts", drafts, 1, instead=2)
-    SamplingParameters(temperature)
+    SamplingParameters(temperature, top_p=top_p)
     if strategy not in STRATEGIES:
         raise InputError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}: try model")
     with needs("flashspec"):
@@ -68,7 +73,7 @@ def engine(*, vocab_size: int = 4, drafts: int = 2, temperature: float = 1.0, st
         device="cpu",
         dtype="float32",
         compile=False,
-        sampling=SamplingConfig(gamma=drafts, temperature=temperature),
+        sampling=SamplingConfig(gamma=drafts, temperature=temperature, top_p=top_p),
         drafter_strategy=strategy if composite else "auto",
     )
     drafter = HuggingFaceDrafter("q", "cpu", temperature=temperature, model=tiny_llama(vocab_size, DRAFTER_SEED))
@@ -82,9 +87,9 @@ def engine(*, vocab_size: int = 4, drafts: int = 2, temperature: float = 1.0, st
     )
 
 
-def target(*, vocab_size: int = 4, temperature: float = 1.0) -> ModelLaw:
+def target(*, vocab_size: int = 4, temperature: float = 1.0, top_p: float = 1.0) -> ModelLaw:
     """The law that `engine` should follow with these settings."""
-    return ModelLaw(tiny_llama(vocab_size, TARGET_SEED), SamplingParameters(temperature))
+    return ModelLaw(tiny_llama(vocab_size, TARGET_SEED), SamplingParameters(temperature, top_p=top_p))
 
 
 @contextlib.contextmanager

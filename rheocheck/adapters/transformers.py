@@ -16,6 +16,9 @@ On tiny Llamas of random weights (`tiny_models`). The factories take the same sa
 Every context is appended to the prompt (0,), which counts for the repetition penalty. Numbers of drafts are
 constant: the heuristic schedule, which adapts to what was accepted, is off. `assistant_ensemble_weight`
 (DIVERSE, arXiv:2604.07622) is declared lossy by transformers: it emits w p + (1 - w) q for drafted tokens.
+
+transformers 5.24 hands its temperature to the drafter, which applies its own again: q is of the temperature
+squared. Drafts then fit less well; the law stays.
 """
 
 from contextlib import AbstractContextManager

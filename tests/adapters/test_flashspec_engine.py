@@ -36,6 +36,17 @@ def test_another_temperature_is_found():
     assert verdict.verdict == "biased"
 
 
+@pytest.mark.distribution
+def test_the_documented_top_p_is_ignored():
+    """Tokens outside the nucleus come: flashspec 0.3.1 reads top_p for typical acceptance alone."""
+    verdict = audit(
+        adapter.engine(top_p=0.6), target=adapter.target(top_p=0.6), tokens=2, samples=200, alpha=1e-3
+    )  # fmt: skip
+    assert verdict.verdict == "biased"
+    same = audit(adapter.engine(top_p=0.6), target=adapter.target(), tokens=2, samples=200, alpha=1e-3)
+    assert same.verdict == "no_bias_found"
+
+
 @pytest.mark.parametrize("strategy", adapter.STRATEGIES)
 def test_draws_repeat_with_their_seed_and_keep_no_state(strategy):
     subject = adapter.engine(strategy=strategy)
@@ -57,3 +68,5 @@ def test_settings_out_of_range():
         adapter.engine(strategy="bandit")
     with pytest.raises(InputError, match="drafts must be an integer >= 1, got 0"):
         adapter.engine(drafts=0)
+    with pytest.raises(InputError, match=r"top_p must be in .* got 0"):
+        adapter.engine(top_p=0)
