@@ -81,9 +81,7 @@ def test_every_package_has_a_layer():
 def test_heavy_third_parties_are_imported_late(package):
     for path in files(package):
         for module, top in imports(path):
-            assert not (top and module.split(".")[0] in HEAVY), (
-                f"{path}: {module} at the top"
-            )
+            assert not (top and module.split(".")[0] in HEAVY), f"{path}: {module} at the top"
 
 
 def test_nothing_imports_front_doors_or_toys():

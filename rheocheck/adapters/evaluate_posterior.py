@@ -52,11 +52,11 @@ def walker(
     dtype: str = "float64",
 ) -> RoundsSubject:
     """A subject that drafts trees, lets `evaluate_posterior` walk them and emits what it accepts."""
+    p = TableModel(vocab_size, TARGET_SEED, dtype)
+    q = TableModel(vocab_size, DRAFTER_SEED, dtype)
     check_integer("branching", branching, 1, vocab_size, instead=2)
     check_integer("depth", depth, 1, instead=2)
     SamplingParameters(temperature)
-    p = TableModel(vocab_size, TARGET_SEED, dtype)
-    q = TableModel(vocab_size, DRAFTER_SEED, dtype)
     import torch
 
     def decode_round(ids: list[int]) -> list[int]:
