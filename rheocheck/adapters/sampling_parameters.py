@@ -1,11 +1,12 @@
-"""What temperature, top-k, top-p, min-p and repetition penalty make of logits, in transformers' order.
+"""What temperature, top-k, top-p, min-p, repetition penalty and a ban make of logits, in transformers' order.
 
-    logits l -> repetition penalty -> / temperature -> top_k -> top_p -> min_p -> softmax
+    logits l -> repetition penalty -> ban -> / temperature -> top_k -> top_p -> min_p -> softmax
 
 Written from the definitions, in float64, without calling transformers: an audit compares its decoder with
 this.
 
     repetition penalty r   tokens that occurred: l / r where l >= 0, l * r where l < 0   (arXiv:1909.05858)
+    bad_token              the token never occurs: l = -inf
     top_k                  keep l >= the k-th largest; ties with it all stay             (arXiv:1805.04833)
     top_p                  ascending, drop while the cumulative probability <= 1 - top_p (arXiv:1904.09751)
     min_p                  drop tokens of probability < min_p * the largest              (arXiv:2407.01082)
@@ -33,10 +34,11 @@ class SamplingParameters:
     top_p: float = 1.0
     min_p: float = 0.0
     repetition_penalty: float = 1.0
+    bad_token: int | None = None
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if type(value) not in (int, float):
+            if type(value) not in (int, float) and name != "bad_token":
                 raise InputError(f"{name} must be a number, got {value!r}: change or drop it")
         for name, holds, must in (
             ("temperature", 0 < self.temperature < np.inf, "a positive number"),
@@ -44,6 +46,7 @@ class SamplingParameters:
             ("top_p", 0 < self.top_p <= 1, "in (0, 1] (1: off)"),
             ("min_p", 0 <= self.min_p <= 1, "in [0, 1] (0: off)"),
             ("repetition_penalty", 0 < self.repetition_penalty < np.inf, "a positive number (1: off)"),
+            ("bad_token", _token_or_none(self.bad_token), "a token id (drop it: off)"),
         ):
             if not holds:
                 raise InputError(f"{name} must be {must}, got {getattr(self, name)!r}: change or drop it")
@@ -62,6 +65,12 @@ def next_token_law(
     occurred = np.unique(np.fromiter(seen, dtype=np.int64))
     r = parameters.repetition_penalty
     scores[occurred] = np.where(scores[occurred] < 0, scores[occurred] * r, scores[occurred] / r)
+    if parameters.bad_token is not None:
+        if parameters.bad_token >= len(scores):
+            raise InputError(
+                f"bad_token must be in 0..{len(scores) - 1}, got {parameters.bad_token}: change or drop it"
+            )
+        scores[parameters.bad_token] = -np.inf
     scores /= parameters.temperature
     near = np.zeros(len(scores), dtype=bool)
     filters = (
@@ -78,7 +87,8 @@ def next_token_law(
 
 
 def _top_k(scores: Floats, k: int) -> tuple[Bools, Bools]:
-    cut = np.sort(scores)[-min(k, len(scores))]
+    allowed = np.sort(scores[np.isfinite(scores)])
+    cut = allowed[-min(k, len(allowed))]
     close = np.abs(scores - cut) <= NEAR
     contested = (scores >= cut - NEAR).sum() > k
     return scores >= cut, close & contested
@@ -107,6 +117,10 @@ def _min_p(scores: Floats, min_p: float) -> tuple[Bools, Bools]:
     kept[best] = True
     close[best] &= close.sum() > 1  # the best token stays, unless another one may be the best
     return kept, close
+
+
+def _token_or_none(value: object) -> bool:
+    return value is None or (type(value) is int and value >= 0)
 
 
 def _softmax(scores: Floats) -> Floats:

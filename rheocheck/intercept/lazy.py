@@ -128,6 +128,14 @@ def decide(uniform: Uniform, cuts: Sequence[Cut], holds: Callable[[Cut], bool]) 
     return holds(joined[_choose_cell(uniform, joined)][0])
 
 
+def decide_index(uniform: Uniform, edges: Sequence[Fraction]) -> int:
+    """How many of some rising edges lie at or below one uniform, decided now: a draw by inverting a distribution."""
+    check_current(uniform)
+    cells = uniform.cells([(edge, 0) for edge in edges])
+    start = cells[_choose_cell(uniform, cells)][0]
+    return sum((edge, 0) <= start for edge in edges)
+
+
 def decide_floor(noise: Noise) -> int:
     """The integer part of a noise, decided now."""
     check_current(noise.uniform)

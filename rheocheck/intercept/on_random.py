@@ -3,16 +3,17 @@
 The methods that draw are replaced on the class, and the module's own bound functions wherever they were imported to.
 """
 
-import bisect
 import itertools
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from fractions import Fraction
 from typing import Any
 
 from rheocheck.intercept import sampling
 from rheocheck.intercept.errors import importing, not_understood
+from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.streams import Streams
@@ -85,8 +86,8 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
             raise TypeError("Cannot specify both weights and cumulative weights")
         if len(cum_weights) != len(population):
             raise ValueError("The number of weights does not match the population")
-        top = len(population) - 1
-        return [population[bisect.bisect(cum_weights, one(self) * cum_weights[-1], 0, top)] for _ in range(k)]
+        edges = [Fraction(w) / Fraction(cum_weights[-1]) for w in cum_weights[:-1]]
+        return [population[decide_index(one(self).uniform, edges)] for _ in range(k)]
 
     def integers(self: random.Random, low: int, high: int, count: int, name: str) -> list[int]:
         return draw(

@@ -25,6 +25,9 @@ def law(seen=(), logits=LOGITS, **parameters):
         ({"top_p": 0.05}, [1, 0, 0, 0]),
         ({"min_p": 0.6}, [4 / 7, 3 / 7, 0, 0]),
         ({"min_p": 1.0}, [1, 0, 0, 0]),
+        ({"bad_token": 0}, [0, 3 / 6, 2 / 6, 1 / 6]),
+        ({"bad_token": 0, "top_k": 2}, [0, 3 / 5, 2 / 5, 0]),  # banned before the filters look
+        ({"bad_token": 0, "top_k": 4, "min_p": 0.4}, [0, 3 / 5, 2 / 5, 0]),
         # temperature first: 16, 9, 4, 1 of 30; top_k 3: 16, 9, 4 of 29; top_p 0.8 then drops 4/29 < 0.2
         ({"temperature": 0.5, "top_k": 3, "top_p": 0.8}, [16 / 25, 9 / 25, 0, 0]),
     ],
@@ -72,8 +75,15 @@ def test_boundary_tokens(weights, parameters, boundary):
         ({"top_p": 0}, r"top_p must be in \(0, 1\]"),
         ({"min_p": 1.1}, r"min_p must be in \[0, 1\]"),
         ({"repetition_penalty": -1}, "repetition_penalty must be a positive number"),
+        ({"bad_token": -1}, r"bad_token must be a token id \(drop it: off\), got -1"),
+        ({"bad_token": "x"}, r"bad_token must be a token id \(drop it: off\), got 'x'"),
     ],
 )
 def test_parameters_out_of_range(parameters, message):
     with pytest.raises(InputError, match=message):
         SamplingParameters(**parameters)
+
+
+def test_a_banned_token_must_be_in_the_vocabulary():
+    with pytest.raises(InputError, match=r"bad_token must be in 0..3, got 4"):
+        law(bad_token=4)

@@ -13,6 +13,7 @@ from transformers import GenerationConfig
 from rheocheck.adapters import transformers as adapter
 from rheocheck.audit import audit
 from rheocheck.core.errors import InputError, MissingExtra
+from tests.adapters.enumerator import exact_law, total_variation
 
 ALPHA = 1e-3
 PARAMETERS = {
@@ -23,7 +24,8 @@ PARAMETERS = {
     "min_p": {"min_p": 0.2},
     "repetition penalty": {"repetition_penalty": 1.5},
     "repetition reward": {"repetition_penalty": 0.7},
-    "all": {"temperature": 1.4, "top_k": 6, "top_p": 0.9, "min_p": 0.1, "repetition_penalty": 1.3},
+    "banned token": {"bad_token": 1},
+    "all": {"bad_token": 2, "temperature": 1.4, "top_k": 6, "top_p": 0.9, "min_p": 0.1, "repetition_penalty": 1.3},
 }
 
 
@@ -31,6 +33,8 @@ def theirs(model, context, parameters):
     """The law that transformers samples from: softmax of the scores that generate() reports."""
     ids = torch.tensor([adapter.PROMPT + context])
     settings = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "repetition_penalty": 1.0, **parameters}
+    if "bad_token" in settings:
+        settings["bad_words_ids"] = [[settings.pop("bad_token")]]
     config = GenerationConfig(
         do_sample=True, max_new_tokens=1, return_dict_in_generate=True, output_scores=True, **settings
     )
@@ -54,7 +58,7 @@ def test_our_law_is_the_one_transformers_samples_from(name, vocab_size):
             assert np.array_equal(ours == 0, their == 0)
             assert ours == pytest.approx(their, abs=1e-6)
             cut += (ours == 0).sum()
-    filters = PARAMETERS[name].keys() & {"top_k", "top_p", "min_p"}
+    filters = PARAMETERS[name].keys() & {"top_k", "top_p", "min_p", "bad_token"}
     assert (cut > 0) == bool(filters), "a filter that never cuts tests nothing"
 
 
@@ -88,7 +92,7 @@ def test_plain_generation_follows_our_law(name):
 
 
 @pytest.mark.distribution
-@pytest.mark.parametrize("name", ["none", "all"])
+@pytest.mark.parametrize("name", ["none", "banned token", "all"])
 def test_assisted_generation_has_no_bias(name):
     """alpha 1e-3, seed 0; the lossy arm below is found with fewer draws."""
     verdict = audit(
@@ -160,6 +164,88 @@ def test_other_draft_lengths_and_the_confidence_threshold(drafts, threshold):
     assert verdict.verdict == "no_bias_found"
 
 
+@pytest.mark.distribution
+@pytest.mark.parametrize("name", ["none", "all"])
+def test_prompt_lookup_has_no_bias(name):
+    """alpha 1e-3, seed 0, from a context that is looked up at once."""
+    verdict = audit(
+        adapter.prompt_lookup(**PARAMETERS[name]), target=adapter.target(**PARAMETERS[name]),
+        context=adapter.LOOKUP_CONTEXT, tokens=3, samples=800, alpha=ALPHA,
+    )  # fmt: skip
+    assert verdict.verdict == "no_bias_found"
+
+
+def test_lookups_hit(monkeypatch):
+    """In the first round always, with drafts accepted, refused, and cut short by the end."""
+    from transformers.generation.candidate_generator import PromptLookupCandidateGenerator as Generator
+
+    found, accepted = [], []
+    get, update = Generator.get_candidates, Generator.update_candidate_strategy
+    monkeypatch.setattr(Generator, "get_candidates", lambda self, ids: found.append(get(self, ids)) or found[-1])
+    monkeypatch.setattr(
+        Generator,
+        "update_candidate_strategy",
+        lambda self, ids, scores, matches: accepted.append(int(matches)) or update(self, ids, scores, matches),
+    )
+    subject, start = adapter.prompt_lookup(), len(adapter.PROMPT + adapter.LOOKUP_CONTEXT)
+    for seed in range(30):
+        before = len(found)
+        subject(adapter.LOOKUP_CONTEXT, 4, seed=seed)
+        assert found[before][0][0, start:].tolist() == [1, 2]
+    assert {0, 1, 2} <= set(accepted)
+
+
+@pytest.mark.distribution
+@pytest.mark.parametrize("name", ["none", "all"])
+def test_early_exit_has_no_bias(name):
+    verdict = audit(
+        adapter.early_exit(**PARAMETERS[name]), target=adapter.early_exit_target(**PARAMETERS[name]),
+        tokens=3, samples=800, alpha=ALPHA,
+    )  # fmt: skip
+    assert verdict.verdict == "no_bias_found"
+
+
+def test_early_exit_drafts_with_another_law_than_both_layers():
+    """And than the one-layer target: an audit against that one finds it."""
+    verdict = audit(adapter.early_exit(), target=adapter.target(), tokens=2, samples=300, alpha=ALPHA)
+    assert verdict.verdict == "biased"
+
+
+def test_early_exit_survives_a_draft_that_raised(monkeypatch):
+    """transformers does not put the number of layers back then; the subject does."""
+    subject = adapter.early_exit()
+    first = subject((), 4, seed=3)
+    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+        patch.setattr(torch, "multinomial", lambda *_, **__: 1 / 0)
+        subject((), 4, seed=3)
+    assert subject((), 4, seed=3) == first
+
+
+@pytest.mark.distribution
+@pytest.mark.parametrize("factory", [adapter.assisted, adapter.prompt_lookup])
+def test_the_exact_law_is_the_targets(monkeypatch, factory):
+    """Two tokens, one draft, vocabulary 3, by an enumeration of the tests' own; float32."""
+    settings = {"num_assistant_tokens": 1} if factory is adapter.assisted else {"prompt_lookup_num_tokens": 1}
+    law, _ = exact_law(monkeypatch, factory(vocab_size=3, **settings), adapter.LOOKUP_CONTEXT, 2)
+    assert total_variation(law, adapter.target(vocab_size=3), adapter.LOOKUP_CONTEXT, 2, 3) < 1e-6
+
+
+@pytest.mark.distribution
+def test_the_exact_law_of_early_exit_is_that_of_both_layers(monkeypatch):
+    law, _ = exact_law(monkeypatch, adapter.early_exit(vocab_size=3, num_assistant_tokens=1), (), 2)
+    assert total_variation(law, adapter.early_exit_target(vocab_size=3), (), 2, 3) < 1e-6
+
+
+@pytest.mark.parametrize("factory", [adapter.assisted, adapter.prompt_lookup, adapter.early_exit, adapter.plain])
+def test_no_state_is_kept_between_calls(factory):
+    """The heuristic schedule of transformers would keep its number of drafts."""
+    subject = factory()
+    first = subject((2, 1), 5, seed=11)
+    for seed in range(6):
+        subject((seed % 4,), 7, seed=seed)
+    assert subject((2, 1), 5, seed=11) == first
+
+
 def test_a_draw_repeats_with_its_seed_and_leaves_torch_alone():
     subject = adapter.assisted()
     torch.manual_seed(5)
@@ -220,6 +306,7 @@ def test_without_transformers_the_error_says_what_to_install(monkeypatch):
         ({"temperature": 0}, "temperature must be a positive number"),
         ({"num_assistant_tokens": 0}, "num_assistant_tokens must be an integer >= 1, got 0"),
         ({"assistant_ensemble_weight": 1.0}, r"assistant_ensemble_weight must be in \(0, 1\), got 1.0"),
+        ({"bad_token": 4}, "bad_token must be an integer in 0..3, got 4"),
         ({"assistant_confidence_threshold": 2}, r"assistant_confidence_threshold must be in \[0, 1\], got 2"),
     ],
 )
