@@ -85,12 +85,11 @@ ABOUT_ONE = {"intercept/on_torch.py", "intercept/torch_tensors.py", "intercept/o
 
 @pytest.mark.parametrize("package", LAYERS)
 def test_heavy_third_parties_are_imported_late(package):
-    heavy = {"torch", "transformers", "jax", "pyarrow"}
     late = {f"rheocheck.{file.removesuffix('.py').replace('/', '.')}" for file in ABOUT_ONE}
     for path in files(package):
-    "intercept": {"numpy", "torch", "jax"},
-        for module, top in imports(path):
-            assert not (top and module.split(".")[0] in HEAVY), f"{path}: {module} at the top"
+        if str(path.relative_to(PACKAGE)) not in ABOUT_ONE:
+            for module, top in imports(path):
+                assert not (top and (module.split(".")[0] in HEAVY or module in late)), f"{path}: {module} at the top"
 
 
 def test_nothing_imports_front_doors_or_toys():

@@ -204,12 +204,13 @@ METADATA = frozenset(
     "__len__ get_device is_signed".split()
 )
 PURE = frozenset(
-    "__invert__ bitwise_not logical_not bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_xor __and__ "
-    "__or__ __xor__ __rand__ __ror__ __rxor__ cumsum cumprod sum prod all any lt le gt ge eq ne less less_equal "
-    "greater greater_equal __lt__ __le__ __gt__ __ge__ __eq__ __ne__ int long float bool double to type_as "
-    "argmax argmin amax amin squeeze unsqueeze view reshape flatten __getitem__ add sub mul neg rsub __add__ __radd__ __sub__ "
-    "__rsub__ __mul__ __rmul__ __neg__ add sub mul clamp where stack cat expand transpose t clone detach contiguous flip "
-    "count_nonzero gather index_select select narrow minimum maximum min max masked_fill".split()
+    "__invert__ bitwise_not logical_not bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_xor "
+    "__and__ __or__ __xor__ __rand__ __ror__ __rxor__ cumsum cumprod sum prod all any lt le gt ge eq ne less "
+    "less_equal greater greater_equal __lt__ __le__ __gt__ __ge__ __eq__ __ne__ int long float bool double to "
+    "type_as argmax argmin amax amin squeeze unsqueeze view reshape flatten __getitem__ add sub mul neg rsub "
+    "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __neg__ add sub mul clamp where stack cat expand "
+    "transpose t clone detach contiguous flip count_nonzero gather index_select select narrow minimum maximum min "
+    "max masked_fill".split()
 )
 VIEWS = frozenset(
     "squeeze unsqueeze view reshape flatten __getitem__ expand transpose t detach contiguous select narrow to int long "
