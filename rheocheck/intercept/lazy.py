@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rheocheck.core.errors import NotUnderstood
 from rheocheck.intercept.errors import line, not_understood
@@ -44,6 +45,8 @@ class Lazy:
 
     def known(self) -> "Lazy":
         """Without the rows that what was learnt since has ruled out."""
+        if all((axis.cells[0][0], axis.cells[-1][1]) == (axis.uniform.lo, axis.uniform.hi) for axis in self.axes):
+            return self  # nothing was
         axes, kept = [], []
         for axis in self.axes:
             at = [i for i, cell in enumerate(axis.cells) if _possible(axis.uniform, cell)]
@@ -53,29 +56,28 @@ class Lazy:
         rows = tuple(self.rows[_flat(index, sizes)] for index in itertools.product(*kept))
         return Lazy(tuple(axes), rows)
 
-    def decide(self, same: Callable[[Any, Any], bool]) -> Any:
-        """The value, after as many decisions as it takes for all rows that are left to be the same."""
+    def decide(self, key: Callable[[Any], Any]) -> Any:
+        """The value, after as many decisions as it takes for all rows that are left to be the same, by their keys."""
         lazy = self.known()
-        for k, axis in enumerate(lazy.axes):
-            if all(same(lazy.rows[0], row) for row in lazy.rows[1:]):
+        numbers: dict[Any, int] = {}
+        table = np.array([numbers.setdefault(key(row), len(numbers)) for row in lazy.rows])
+        table = table.reshape([len(axis.cells) for axis in lazy.axes])
+        first = {number: i for i, number in reversed(list(enumerate(table.ravel())))}
+        for axis in lazy.axes:
+            if (table == table.flat[0]).all():
                 break
-            sizes = [len(a.cells) for a in lazy.axes]
-            tables = np.arange(len(lazy.rows)).reshape(sizes)
-            slices = [tuple(np.take(tables, i, axis=k).ravel()) for i in range(sizes[k])]
-            groups = [
-                list(group)
-                for _, group in itertools.groupby(range(sizes[k]), key=_classes(slices, lazy.rows, same).__getitem__)
-            ]
+            groups = _groups(table)
             cells = [(axis.cells[group[0]][0], axis.cells[group[-1]][1]) for group in groups]
-            chosen = groups[_choose_cell(axis.uniform, cells)]
-            keep = np.take(tables, [chosen[0]], axis=k).ravel()  # the rows of a group are the same
-            axes = (*lazy.axes[:k], Axis(axis.uniform, (axis.cells[chosen[0]],)), *lazy.axes[k + 1 :])
-            lazy = Lazy(axes, tuple(lazy.rows[i] for i in keep))
-        return lazy.rows[0]
+            table = table[groups[_choose_cell(axis.uniform, cells)][0]]  # the rows of a group are the same
+        return lazy.rows[first[int(table.flat[0])]]
 
 
 def together(values: Sequence[Any]) -> tuple[tuple[Axis, ...], list[list[Any]]] | None:
     """Common axes of lazy and plain values, and all of them row by row; None when there would be too many rows."""
+    lazies = [value for value in values if isinstance(value, Lazy)]
+    if len(lazies) == 1:  # mostly
+        lazy = lazies[0].known()
+        return lazy.axes, [[row if value is lazies[0] else value for value in values] for row in lazy.rows]
     axes: dict[int, Axis] = {}
     for value in values:
         if isinstance(value, Lazy):
@@ -182,13 +184,10 @@ def _choose_cell(uniform: Uniform, cells: Sequence[Cell]) -> int:
     return index
 
 
-def _classes(slices: list[tuple[int, ...]], rows: tuple[Any, ...], same: Callable[[Any, Any], bool]) -> list[int]:
-    """For each cell of an axis, the first cell with the same rows."""
-
-    def equal(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-        return all(same(rows[i], rows[j]) for i, j in zip(a, b, strict=True))
-
-    return [next(j for j in range(i + 1) if equal(slices[j], slices[i])) for i in range(len(slices))]
+def _groups(table: NDArray[np.int64]) -> list[list[int]]:
+    """The runs of cells, along the first axis of a table, behind which the table is the same."""
+    behind = [row.tobytes() for row in table]
+    return [list(group) for _, group in itertools.groupby(range(len(behind)), key=behind.__getitem__)]
 
 
 def _possible(uniform: Uniform, cell: Cell) -> bool:

@@ -158,7 +158,7 @@ class LazyArray(NDArrayOperatorsMixin):
         return getattr(self.__array__(), name)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        row = np.asarray(self.lazy.decide(_same))
+        row = np.asarray(self.lazy.decide(_key))
         self.lazy = Lazy((), (row,))
         return row if dtype is None else row.astype(dtype)
 
@@ -203,7 +203,7 @@ PURE = frozenset(
 def wrapped(lazy: Lazy) -> Any:
     """A lazy array, or its rows if they are all the same."""
     first = lazy.rows[0]
-    return first if all(_same(first, row) for row in lazy.rows[1:]) else LazyArray(lazy)
+    return first if len(set(map(_key, lazy.rows))) == 1 else LazyArray(lazy)
 
 
 def row_by_row(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -229,9 +229,10 @@ def _all_decided(value: Any) -> Any:
     return decided(value)
 
 
-def _same(a: Any, b: Any) -> bool:
-    a, b = np.asarray(a), np.asarray(b)
-    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+def _key(row: Any) -> Any:
+    """What tells the rows of a lazy array apart."""
+    row = np.asarray(row)
+    return row.shape, row.dtype, row.tobytes()
 
 
 def _cells(value: Any) -> Cells:

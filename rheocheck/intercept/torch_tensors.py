@@ -74,7 +74,8 @@ class LazyTensor(torch.Tensor):
             with torch._C.DisableTorchFunctionSubclass():
                 return func(*args, **kwargs)
         if name in PURE:
-            result = _row_by_row(func, args, kwargs)
+            with _disable_current_modes():
+                result = _row_by_row(func, args, kwargs)
             if result is not None:
                 if name in VIEWS and isinstance(args[0], LazyTensor):
                     args[0].aliased = result.aliased = True
@@ -107,23 +108,26 @@ def lazy_tensor(lazy: Lazy, dtype: Any, device: Any) -> torch.Tensor:
 
 def wrapped(lazy: Lazy) -> torch.Tensor:
     """A tensor of rows of real tensors."""
-    if all(same(lazy.rows[0], row) for row in lazy.rows[1:]):
-        return lazy.rows[0].clone()
     row = lazy.rows[0]
+    if len(set(map(_key, lazy.rows))) == 1:
+        return row.clone()
     tensor = torch.Tensor._make_wrapper_subclass(LazyTensor, row.shape, dtype=row.dtype, device=row.device)
     tensor.lazy = lazy
     return tensor
 
 
-def same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether two real tensors hold the same numbers; NaN is the same as NaN."""
-    with _disable_current_modes():
-        return a.shape == b.shape and a.dtype == b.dtype and bool(((a == b) | ((a != a) & (b != b))).all())
+def _key(row: torch.Tensor) -> Any:
+    """What tells the rows of a lazy tensor apart."""
+    row = row.detach().cpu()
+    return row.shape, row.dtype, (row.float() if row.dtype == torch.bfloat16 else row).numpy().tobytes()
 
 
 def decided(tensor: LazyTensor) -> torch.Tensor:
     """The real tensor that it is, decided now."""
-    return tensor.lazy.decide(same).clone()
+    with _disable_current_modes():
+        row = tensor.lazy.decide(_key)
+        tensor.lazy = Lazy((), (row,))
+        return row.clone()
 
 
 def become(tensor: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
