@@ -20,6 +20,9 @@ from rheocheck.audit.references import Reference
 from rheocheck.intercept import Enumeration
 
 
+ROUNDING = 2.0**-50  # of a probability, relative: a product of a few conditional ones
+
+
 @dataclass(frozen=True)
 class Difference:
     """Two laws by cells, only where they are above 0, and what each of them leaves out."""
@@ -36,8 +39,9 @@ class Difference:
 
     @property
     def excess(self) -> float:
-        """sum (s - t)+ over what was seen."""
-        return math.fsum(max(0.0, s - self.reference.get(w, 0.0)) for w, s in self.emitted.items())
+        """sum (s - t)+ over what was seen; what the rounding of t to a float may amount to is none."""
+        terms = ((s, self.reference.get(word, 0.0)) for word, s in self.emitted.items())
+        return math.fsum(s - t for s, t in terms if s - t > ROUNDING * t)
 
     @property
     def lower(self) -> float:

@@ -114,21 +114,25 @@ def _stopped_in_time(budget: Budget) -> Iterator[None]:
     """The first Ctrl-C, or the end of --max-seconds, spends the budget, so that what was covered is reported.
 
     Code that does not look at the budget - a user's builder that never ends - is interrupted GRACE seconds later.
+    Where the engine has noticed by itself that time is up, it is left to finish its report.
     """
+    asked = False
 
     def stop(*_: Any) -> None:
+        nonlocal asked
         if budget.stopped is None:
-            budget.stopped = "interrupted"
+            budget.stopped, asked = "interrupted", True
             _alarm(GRACE)
         else:
             raise KeyboardInterrupt
 
     def late(*_: Any) -> None:
-        if budget.stopped is None:
-            budget.stopped = "max_seconds"
-            _alarm(GRACE)
-        else:
+        nonlocal asked
+        if asked:
             raise KeyboardInterrupt
+        if budget.stopped is None:
+            budget.stopped, asked = "max_seconds", True
+            _alarm(GRACE)
 
     try:
         before = signal.signal(signal.SIGINT, stop)
