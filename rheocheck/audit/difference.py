@@ -19,7 +19,6 @@ from fractions import Fraction
 from rheocheck.audit.references import Reference
 from rheocheck.intercept import Enumeration
 
-
 ROUNDING = 2.0**-50  # of a probability, relative: a product of a few conditional ones
 
 

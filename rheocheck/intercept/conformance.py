@@ -167,7 +167,7 @@ def _call(subject: Any, context: Any, tokens: int, seed: int) -> Context:
 
 def _takes_both(subject: Any) -> bool:
     try:
-        inspect.signature(subject).bind((), 1)
+        inspect.signature(subject).bind((), 1, **({"seed": 0} if takes_seed(subject) else {}))
     except TypeError:
         return False
     except ValueError:  # a callable that does not tell

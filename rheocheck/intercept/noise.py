@@ -180,12 +180,13 @@ class Noise:
 
         return decide_floor(self)
 
-    __int__ = __floor__ = floor
-
-    def __trunc__(self) -> int:
+    def truncated(self) -> int:
+        """What int() makes of it, decided now; of a number that may be negative that is not the integer part."""
         if self.ends()[0] < 0:
-            raise not_understood("int() of a random number that may be negative", "take math.floor")
+            raise not_understood("int() of a random number that may be negative", "take the floor")
         return self.floor()
+
+    __floor__, __int__, __trunc__ = floor, truncated, truncated
 
     def _no_number(self, *_: Any) -> Any:
         raise not_understood("a random number used as a plain number", "compare it, or audit by sampling")

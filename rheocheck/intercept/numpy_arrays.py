@@ -100,7 +100,7 @@ class NoiseArray(NDArrayOperatorsMixin):
         if kind == "f":
             return self.copy()
         if kind in "iu":
-            return symbols.floor(self.cells).astype(dtype)
+            return symbols.truncated(self.cells).astype(dtype)
         raise not_understood(f"random numbers turned into {dtype}", "compare them with a number")
 
     def reshape(self, *shape: Any) -> "NoiseArray":

@@ -106,11 +106,12 @@ def _again(at: list[int], rates: list[Fraction], uniforms: list[Uniform], mirror
     races = [Race(tuple(uniforms), tuple(rates), i, mirrored) for i in range(len(at))]
     before = _volume(past)
     chances = [_volume((*past, new)) / before for new in races]
-    total = sum(chances)  # 1, up to the rounding of rates that were floats
+    total = sum(chances)
+    assert abs(total - 1) < 1e-9, "the winners of a race must cover it, up to the rounding of rates that were floats"
     i = _choose(uniforms[0], at, [c / total for c in chances])
-    everyone = {id(u): u for race in past for u in race.uniforms} | {id(u): u for u in uniforms}
-    for uniform in everyone.values():
-        uniform.races = (*past, races[i])
+    history = (*past, races[i])
+    for uniform in {id(u): u for race in history for u in race.uniforms}.values():
+        uniform.races = history
     return [at[i]]
 
 
@@ -130,6 +131,9 @@ def _volume(races: tuple[Race, ...]) -> Fraction:
                 known = below.setdefault(id(uniform), {})
                 known[first] = max(known.get(first, Fraction(0)), bound)
     winners = list(dict.fromkeys(id(race.uniforms[race.winner]) for race in races))
+    zero = Fraction(0)
+    if any(below.get(b, {}).get(a, zero) * below.get(a, {}).get(b, zero) >= 1 for a in winners for b in winners):
+        return zero  # each would have to ring before the other
     if len(winners) > 2:
         raise not_understood("noise raced three times with three winners", ADVICE)
     x, y = winners[0], winners[-1]
@@ -139,8 +143,6 @@ def _volume(races: tuple[Race, ...]) -> Fraction:
     low = below.get(y, {}).get(x, Fraction(0))
     inverse = below.get(x, {}).get(y, Fraction(0))
     high = 1 / inverse if inverse else None
-    if high is not None and high <= low:
-        return Fraction(0)
     return _cone(lines, low, high)
 
 

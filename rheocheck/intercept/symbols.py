@@ -4,6 +4,7 @@ The three libraries differ in names and in what they hand out; what an operation
 array holds Noise and plain numbers (Fraction, or float for an infinity).
 """
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -107,8 +108,12 @@ def compare(op: str, a: Cells, b: Cells) -> Lazy:
 
 def floor(cells: Cells) -> NDArray[np.int64]:
     """The integer part of every element, decided now."""
-    values = [x.floor() if isinstance(x, Noise) else int(x.__floor__()) for x in cells.ravel()]
-    return np.array(values, dtype=np.int64).reshape(cells.shape)
+    return np.array([math.floor(x) for x in cells.ravel()], dtype=np.int64).reshape(cells.shape)
+
+
+def truncated(cells: Cells) -> NDArray[np.int64]:
+    """Every element as an integer type would hold it, decided now."""
+    return np.array([int(x) for x in cells.ravel()], dtype=np.int64).reshape(cells.shape)
 
 
 def winners(cells: Cells, axis: int | None, largest: bool) -> NDArray[np.int64]:

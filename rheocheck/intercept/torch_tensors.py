@@ -360,15 +360,15 @@ def _to(x: NoiseTensor, *args: Any, **kwargs: Any) -> Any:
         return noise_tensor(x.cells.copy(), probe.dtype, probe.device)
     if probe.dtype == torch.bool:
         raise not_understood("random numbers turned into booleans", "compare them with a number")
-    return torch.as_tensor(symbols.floor(x.cells)).to(probe.dtype)
+    return torch.as_tensor(symbols.truncated(x.cells)).to(probe.dtype)
 
 
 def _typed(dtype: Any) -> Callable[..., Any]:
     return lambda x: _to(x, dtype)
 
 
-def _floor(x: NoiseTensor) -> torch.Tensor:
-    return torch.as_tensor(symbols.floor(x.cells)).to(x.dtype)
+def _whole(part: Callable[[Cells], Any]) -> Callable[..., Any]:
+    return lambda x: torch.as_tensor(part(x.cells)).to(x.dtype)
 
 
 def _item(x: NoiseTensor) -> Any:
@@ -450,10 +450,12 @@ def _operations() -> dict[str, Callable[..., Any]]:
         "where": _where, "masked_fill": _masked_fill, "masked_fill_": _filling(_masked_fill),
         "gather": _gather, "__getitem__": _getitem, "__setitem__": _setitem, "stack": _joined("stack"),
         "cat": _joined("cat"), "concat": _joined("cat"), "item": _item, "tolist": _tolist, "numpy": _numpy,
-        "__array__": _numpy, "to": _to, "type": _to, "float": _typed(torch.float32), "double": _typed(torch.float64),
-        "half": _typed(torch.float16), "bfloat16": _typed(torch.bfloat16), "long": _typed(torch.int64),
-        "int": _typed(torch.int32), "floor": _floor, "trunc": _floor, "cpu": lambda x: x, "detach": lambda x: x,
-        "data": lambda x: x, "clone": lambda x, **_: x.copied(), "contiguous": lambda x, **_: x,
+        "__array__": _numpy, "to": _to, "type": _to,
+        "float": _typed(torch.float32), "double": _typed(torch.float64), "half": _typed(torch.float16),
+        "bfloat16": _typed(torch.bfloat16), "long": _typed(torch.int64), "int": _typed(torch.int32),
+        "floor": _whole(symbols.floor), "trunc": _whole(symbols.truncated), "cpu": lambda x: x,
+        "detach": lambda x: x, "data": lambda x: x, "clone": lambda x, **_: x.copied(),
+        "contiguous": lambda x, **_: x,
         "rsub": _binary("-", reflected=True),
     }  # fmt: skip
     for op, names in NAMES.items():

@@ -57,7 +57,7 @@ class Uniform:
     def lies(self, cell: Cell) -> str:
         """That it lies in a cell, in words."""
         if self.about is None:
-            return f"uniform {self.number} in {shown(cell)}"
+            return f"uniform {self.number} {'in ' + shown(cell) if measure(cell) else f'= {float(cell[0][0]):.6g}'}"
         name, outcomes = self.about
         drawn = [str(index) for (lo, hi), index in outcomes if lo < cell[1] and cell[0] < hi]
         return f"{name} drew {' or '.join(drawn)}"

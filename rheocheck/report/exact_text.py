@@ -1,5 +1,7 @@
 """The verdict of an enumeration as a few lines for a terminal."""
 
+from collections.abc import Iterator, Sequence
+
 from rheocheck.audit import Boundary, BoundaryFault, Context, ShownPath, Step, Verdict, Witness, spaced
 
 HEADLINES = {
@@ -26,7 +28,7 @@ def exact_text(verdict: Verdict) -> str:
         lines.append(f"  replay: {verdict.path.replay}")
     if verdict.confirmation:
         lines += [f"  {verdict.confirmation}", f"  seed: {verdict.seed}"]
-    lines += [f"  boundary fault: {_fault(fault, verdict.reference)}" for fault in verdict.boundary_faults]
+    lines += [f"  boundary fault: {text}" for text in _faults(verdict.boundary_faults, verdict.reference)]
     lines += [f"  boundary token: {_boundary(token)}" for token in verdict.boundary_tokens]
     lines += [f"  note: {note}" for note in verdict.notes]
     return "\n".join(lines)
@@ -85,11 +87,18 @@ def _witness(witness: Witness, reference: str, method: str) -> str:
     )
 
 
-def _fault(fault: BoundaryFault, reference: str) -> str:
-    return (
-        f"{spaced(fault.word)} is emitted on an event of probability zero ({fault.what}, {fault.line}), by the "
-        f"{reference} never: rounded random numbers may hit it; no part of TV"
-    )
+def _faults(faults: Sequence[BoundaryFault], reference: str) -> Iterator[str]:
+    """One line for every line of code: the first word that is emitted there, and how many others are."""
+    by_line: dict[str, list[BoundaryFault]] = {}
+    for fault in faults:
+        by_line.setdefault(fault.line, []).append(fault)
+    for line, alike in by_line.items():
+        others = len({fault.word for fault in alike}) - 1
+        more = f" (and {others} other word{'s' if others > 1 else ''})" if others else ""
+        yield (
+            f"{spaced(alike[0].word)}{more} is emitted on an event of probability zero ({alike[0].what}, {line}), by "
+            f"the {reference} never: rounded random numbers may hit it; no part of TV"
+        )
 
 
 def _boundary(token: Boundary) -> str:

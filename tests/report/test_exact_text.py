@@ -85,11 +85,14 @@ def test_what_lies_on_the_edge():
     text = audit_text(
         verdict(
             boundary_tokens=(Boundary((0,), 1, 0.0, 0, 2e-7),),
-            boundary_faults=(BoundaryFault((2, 1), "uniform 0 satisfies uniform <= 0", "decoder.py:9"),),
+            boundary_faults=(
+                BoundaryFault((2, 1), "uniform 3 = 0", "decoder.py:9"),
+                BoundaryFault((2, 2), "uniform 3 = 0", "decoder.py:9"),
+            ),
         )
     )
     assert (
-        "boundary fault: 2 1 is emitted on an event of probability zero (uniform 0 satisfies uniform <= 0, "
+        "boundary fault: 2 1 (and 1 other word) is emitted on an event of probability zero (uniform 3 = 0, "
         "decoder.py:9), by the target never: rounded random numbers may hit it; no part of TV" in text
     )
     assert 'boundary token: after context "0", token 1 is within rounding' in text
