@@ -1,0 +1,39 @@
+"""What interception costs: a run of assisted generation intercepted, beside a plain one in the same session.
+
+    pytest tests/benchmarks/test_intercept_speed.py --benchmark-only
+
+The ratio of the two means is the price of a path; an enumeration takes paths times that.
+"""
+
+import itertools
+
+import pytest
+import torch
+
+from rheocheck.adapters import transformers
+from rheocheck.intercept import enumerate_law
+
+PATHS = 40
+
+
+@pytest.fixture(scope="module")
+def subject():
+    torch.set_num_threads(1)
+    return transformers.assisted(vocab_size=3)
+
+
+def test_plain(benchmark, subject):
+    seeds = itertools.count()
+    benchmark.pedantic(lambda: subject((), 4, seed=next(seeds)), rounds=PATHS, warmup_rounds=3)
+
+
+def test_intercepted(benchmark, subject):
+    """PATHS paths and the repeats that check the subject; `paths` runs in all are in extra_info."""
+
+    def enumerated():
+        return enumerate_law(subject, (), 4, max_paths=PATHS)
+
+    found = benchmark.pedantic(enumerated, rounds=3, warmup_rounds=1)
+    runs = PATHS + 20 + 19 + 1  # the first 20 runs are made twice, the very first 20 times more, and once at the end
+    benchmark.extra_info["milliseconds a run"] = 1000 * benchmark.stats.stats.mean / runs
+    assert found.paths == PATHS
