@@ -18,6 +18,7 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
+from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
 from rheocheck.intercept.run import Choice, Run
 from rheocheck.intercept.search import Search, perform
@@ -100,8 +101,6 @@ def enumerate_law(
                 paths += 1
                 if first is None:
                     first = run, word
-                if paths <= REPEATS:
-                    caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
                 if run.null is not None:
                     null_paths += 1
                     boundaries[Boundary(word, run.null.what, run.null.line)] = None
@@ -109,6 +108,8 @@ def enumerate_law(
                     law[word] = law.get(word, Fraction(0)) + run.weight
                     if word not in shortest or len(run.choices) < len(shortest[word].choices):
                         shortest[word] = Path(tuple(run.choices), run.weight, word)
+                if paths <= REPEATS:
+                    caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
                 if progress is not None:
                     progress(1 - search.unseen, paths)
                 if not search.pending or (not search.unseen and null_paths >= MAX_NULL):
@@ -123,8 +124,9 @@ def enumerate_law(
             caller.repeat(*first)
         except KeyboardInterrupt:
             stopped = "interrupted"
+    unseen = max(search.unseen, 1 - sum(law.values())) if stopped == "interrupted" else search.unseen
     seconds = time.monotonic() - started
-    return Enumeration(law, search.unseen, paths, stopped, seconds, shortest, tuple(boundaries))
+    return Enumeration(law, unseen, paths, stopped, seconds, shortest, tuple(boundaries))
 
 
 def replay(
@@ -161,14 +163,15 @@ class _Caller:
         self._stack.close()
 
     def __call__(self) -> Context:
-        self._seed = (self._seed + 1) % 2**31
+        self._seed = (self._seed + 1_000_003) % 2**31  # far enough for a subject that adds to it
         seed_globals(self._seed)
         self._streams.begin()
         keywords = {"seed": self._seed} if self._takes_seed else {}
         call = f"subject({self._context}, {self._tokens})"
         try:
-            ids = self._subject(self._context, self._tokens, **keywords)
-            word = read_word(ids, self._tokens, call)
+            with refusals_kept():
+                ids = self._subject(self._context, self._tokens, **keywords)
+                word = read_word(ids, self._tokens, call)
         except (RheocheckError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:
