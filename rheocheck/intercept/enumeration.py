@@ -124,7 +124,7 @@ def enumerate_law(
             caller.repeat(*first)
         except KeyboardInterrupt:
             stopped = "interrupted"
-    unseen = max(search.unseen, 1 - sum(law.values())) if stopped == "interrupted" else search.unseen
+    unseen = max(search.unseen, 1 - sum(law.values(), Fraction(0))) if stopped == "interrupted" else search.unseen
     seconds = time.monotonic() - started
     return Enumeration(law, unseen, paths, stopped, seconds, shortest, tuple(boundaries))
 
@@ -155,6 +155,7 @@ class _Caller:
 
     def __enter__(self) -> "_Caller":
         self._stack = ExitStack()
+        self._libraries = _libraries()
         for source in _sources(self._streams):
             self._stack.enter_context(source)
         return self
@@ -180,6 +181,12 @@ class _Caller:
                 "this call by itself, or audit by sampling"
             ) from error
         self._streams.check()
+        if _libraries() != self._libraries:
+            late = ", ".join(sorted(_libraries() - self._libraries))
+            raise NotUnderstood(
+                f"what draws random numbers must be imported before an exact audit, got {late} imported by the first "
+                "call: import it at the top of the module"
+            )
         return word
 
     def repeat(self, run: Run, word: Context, times: int = 1) -> None:
@@ -193,6 +200,10 @@ class _Caller:
                     f"{word} and {again}: it keeps state between calls, or draws randomness that is not seen"
                 )
             check_fresh(states, self._streams.states())
+
+
+def _libraries() -> set[str]:
+    return {"numpy", "torch", "jax"} & set(sys.modules)
 
 
 def _sources(streams: Streams) -> Iterator[Any]:

@@ -22,6 +22,10 @@ from rheocheck.intercept.symbols import Cells
 ADVICE = "compare it with a number, race it by argmax, or audit by sampling"
 
 
+class Immutable(np.ndarray):  # type: ignore[type-arg]
+    """The cells of an array of JAX: `u *= 2` makes a new array there."""
+
+
 class NoiseArray(NDArrayOperatorsMixin):
     """An array of noise: `cells` holds a Noise (or a plain number) per element."""
 
@@ -42,7 +46,7 @@ class NoiseArray(NDArrayOperatorsMixin):
             name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
             raise not_understood(f"numpy.{name} of random numbers", ADVICE)
         result = operation(*map(decided, inputs))
-        if out is None:
+        if out is None or (isinstance(out[0], NoiseArray) and isinstance(out[0].cells, Immutable)):
             return result
         if not isinstance(out[0], NoiseArray) or not isinstance(result, NoiseArray):
             raise not_understood("random numbers written into an array", "keep them in an array of their own")
@@ -66,6 +70,8 @@ class NoiseArray(NDArrayOperatorsMixin):
         return _out(self.cells[decided(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(self.cells, Immutable):
+            raise not_understood("an item of a JAX array set", "make a new array")
         self.cells[decided(index)] = _cells(value)
 
     def __len__(self) -> int:

@@ -158,7 +158,9 @@ def _seen(kind: type, streams: Streams) -> type:
         shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else _shape(size)
         return -np.log(_exponential(self, shape, "gumbel")) * scale + loc
 
-    def choice(self: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True) -> Any:
+    def choice(
+        self: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+    ) -> Any:
         if axis != 0 or not (shuffle or replace):
             raise not_understood("numpy choice along another axis, or with shuffle=False", "take an index")
         population = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)

@@ -94,7 +94,7 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
             raise TypeError("Cannot specify both weights and cumulative weights")
         if len(cum_weights) != len(population):
             raise ValueError("The number of weights does not match the population")
-        edges = [Fraction(w) / Fraction(cum_weights[-1]) for w in cum_weights[:-1]]
+        edges: list[Fraction] = [Fraction(w) / Fraction(cum_weights[-1]) for w in cum_weights[:-1]]
         if not all(a <= b for a, b in itertools.pairwise([0, *edges])):
             raise not_understood("random.choices with cumulative weights that do not rise", "pass weights >= 0")
         return [population[decide_index(one(self).uniform, edges)] for _ in range(k)]
@@ -161,7 +161,7 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
 
 
 def _urandom(size: int) -> bytes:
-    """os.urandom, refused; but numpy seeds a generator that was given no seed with 128 bits, and what it draws is seen."""
+    """os.urandom, refused; but 128 bits are how numpy seeds a generator given no seed, and what that draws is seen."""
     if importing() or (size == 16 and sys._getframe(1).f_code is random.SystemRandom.getrandbits.__code__):
         return URANDOM(size)
     raise not_understood("the operating system's randomness", "use random.random")

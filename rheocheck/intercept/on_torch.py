@@ -6,6 +6,7 @@ other one raises. In-place draws (`uniform_`, `exponential_`, ..) turn the tenso
 """
 
 import functools
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -21,7 +22,6 @@ from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 from rheocheck.intercept.torch_tensors import lazy_tensor, noise_tensor, numbers, refill, tensor_like
-
 
 GLOBAL = id(torch.default_generator)
 
@@ -50,7 +50,9 @@ class TorchRandomness(TorchDispatchMode):
         if kwargs.get("out") is not None:
             raise not_understood(f"torch.{name} with out=", "use its result")
         generator = kwargs.pop("generator", None)
-        return self.draw(generator, lambda run: source(run, *args, **kwargs), (*_request(name, args), kwargs.get("dtype")))
+        return self.draw(
+            generator, lambda run: source(run, *args, **kwargs), (*_request(name, args), kwargs.get("dtype"))
+        )
 
     def draw(self, generator: Any, make: Callable[[Run], Any], request: tuple[Any, ...]) -> Any:
         """The noise of a request, drawn in the generator's state; the real generator moves on."""
@@ -85,11 +87,17 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
     mode = TorchRandomness(streams)
     before = torch.default_generator.get_state()
     methods = {name: _in_place(mode, name, cells) for name, cells in IN_PLACE.items()}
+    run = threading.Thread.run
+
+    def run_seen(thread: threading.Thread) -> None:
+        with mode:  # a mode holds for one thread
+            run(thread)
+
     seeders = [torch.random.manual_seed, torch.random.seed, torch.random.set_rng_state]
     moving = [(seeder, _moving(seeder, streams)) for seeder in seeders]
     streams.watch(GLOBAL, "torch's own generator", partial(_state, torch.default_generator))
     try:
-        with replaced(torch.Tensor, methods), rebound(moving), mode:
+        with replaced(torch.Tensor, methods), rebound(moving), replaced(threading.Thread, {"run": run_seen}), mode:
             yield
     finally:
         torch.default_generator.set_state(before)
@@ -197,7 +205,13 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 
 def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Callable[..., Any]:
     def method(tensor: torch.Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> torch.Tensor:
-        request = (name, tensor.dtype, tuple(tensor.shape), *map(_key, args), *sorted((k, _key(v)) for k, v in kwargs.items()))
+        request = (
+            name,
+            tensor.dtype,
+            tuple(tensor.shape),
+            *map(_key, args),
+            *sorted((k, _key(v)) for k, v in kwargs.items()),
+        )
         drawn = mode.draw(generator, lambda run: fill(run, tensor, *args, **kwargs), request)
         return refill(tensor, drawn)
 

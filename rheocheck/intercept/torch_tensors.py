@@ -349,7 +349,7 @@ def _setitem(x: Any, index: Any, value: Any) -> None:
 def _index(index: Any) -> tuple[Any, ...]:
     parts = index if isinstance(index, tuple) else (index,)
     kept = tuple(part.detach().cpu().numpy() if isinstance(part, torch.Tensor) else part for part in parts)
-    return tuple(part for part in kept if part is not Ellipsis) if kept[-1:] == (Ellipsis,) else kept
+    return tuple(part for part in kept if part is not Ellipsis) if kept[-1] is Ellipsis else kept
 
 
 def _gather(x: NoiseTensor, dim: int, index: torch.Tensor) -> NoiseTensor:
@@ -433,7 +433,9 @@ def _numpy(x: NoiseTensor, *_: Any, **__: Any) -> Any:
     return NoiseArray(x.cells)
 
 
-def _search_sorted(edges: Any, x: Any, *, right: bool = False, side: str | None = None, out_int32: bool = False) -> torch.Tensor:
+def _search_sorted(
+    edges: Any, x: Any, *, right: bool = False, side: str | None = None, out_int32: bool = False
+) -> torch.Tensor:
     if isinstance(edges, NoiseTensor) or np.ndim(_cells(edges)) != 1:
         raise not_understood("searchsorted in several or random rows", "search one row of plain numbers at a time")
     lazy = symbols.search_sorted(_cells(edges), _cells(x), right or side == "right")

@@ -8,8 +8,11 @@ import math
 import os
 import random
 import secrets
+import subprocess
 import sys
 import types
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -127,6 +130,19 @@ def noise_drawn_again_seen_in_a_view():
     view, before = u[:2], u[0] < 0.5
     u.uniform_()
     return int(before) + 2 * int(view[0] < 0.5)
+
+
+@emits({0: 27 / 64, 1: 27 / 64, 2: 9 / 64, 3: 1 / 64})
+def noise_set_where_it_is_small():
+    u = torch.rand(3)
+    u[u < 0.5] = 1.0
+    return int((u < 0.75).sum())
+
+
+@emits({0: 0.999, 1: 0.001})
+def a_draw_in_a_thread():
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: int(torch.rand(1, dtype=torch.float64) < 0.001)).result()
 
 
 @emits({0: 0.5, 1: 0.5})
@@ -306,3 +322,43 @@ def test_a_module_imported_meanwhile_gets_the_real_functions_back():
     finally:
         sys.modules.pop(module.__name__, None)
     assert (module.random, module.rand, module.log) == (random.random, np.random.rand, math.log)
+
+
+LATE_IMPORT = """
+from rheocheck.intercept import NotUnderstood, enumerate_law
+
+def subject(context, n_tokens):
+    import torch
+    return [int(torch.rand(1) < 0.001)]
+
+try:
+    enumerate_law(subject, (), 1)
+except NotUnderstood as error:
+    assert "imported" in str(error), error
+else:
+    raise SystemExit("a law of draws that were not seen")
+"""
+
+
+def test_a_library_imported_by_the_subject_is_refused():
+    subprocess.run([sys.executable, "-c", LATE_IMPORT], check=True)
+
+
+def test_jax_compiled_before_the_audit_is_seen():
+    jax = pytest.importorskip("jax")
+    compiled = jax.jit(lambda key: jax.random.uniform(key) < 0.001)
+    compiled(jax.random.key(0))
+    with pytest.raises(NotUnderstood, match="must"):
+        enumerate_law(lambda context, n_tokens, seed: [int(compiled(jax.random.key(seed)))], (), 1)
+
+
+def test_jax_noise_is_not_changed_in_place():
+    jax = pytest.importorskip("jax")
+
+    def subject(context, n_tokens, seed):
+        u = jax.random.uniform(jax.random.key(seed), (2,))
+        v = u
+        v *= 0.1
+        return [int(u[0] < 0.5)]
+
+    assert enumerate_law(subject, (), 1).law == {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
