@@ -18,6 +18,7 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
+from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
 from rheocheck.intercept.run import Choice, Run
 from rheocheck.intercept.search import Search, perform
@@ -100,8 +101,6 @@ def enumerate_law(
                 paths += 1
                 if first is None:
                     first = run, word
-                if paths <= REPEATS:
-                    caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
                 if run.null is not None:
                     null_paths += 1
                     boundaries[Boundary(word, run.null.what, run.null.line)] = None
@@ -109,6 +108,8 @@ def enumerate_law(
                     law[word] = law.get(word, Fraction(0)) + run.weight
                     if word not in shortest or len(run.choices) < len(shortest[word].choices):
                         shortest[word] = Path(tuple(run.choices), run.weight, word)
+                if paths <= REPEATS:
+                    caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
                 if progress is not None:
                     progress(1 - search.unseen, paths)
                 if not search.pending or (not search.unseen and null_paths >= MAX_NULL):
@@ -123,8 +124,9 @@ def enumerate_law(
             caller.repeat(*first)
         except KeyboardInterrupt:
             stopped = "interrupted"
+    unseen = max(search.unseen, 1 - sum(law.values(), Fraction(0))) if stopped == "interrupted" else search.unseen
     seconds = time.monotonic() - started
-    return Enumeration(law, search.unseen, paths, stopped, seconds, shortest, tuple(boundaries))
+    return Enumeration(law, unseen, paths, stopped, seconds, shortest, tuple(boundaries))
 
 
 def replay(
@@ -153,6 +155,7 @@ class _Caller:
 
     def __enter__(self) -> "_Caller":
         self._stack = ExitStack()
+        self._libraries = _libraries()
         for source in _sources(self._streams):
             self._stack.enter_context(source)
         return self
@@ -161,14 +164,15 @@ class _Caller:
         self._stack.close()
 
     def __call__(self) -> Context:
-        self._seed = (self._seed + 1) % 2**31
+        self._seed = (self._seed + 1_000_003) % 2**31  # far enough for a subject that adds to it
         seed_globals(self._seed)
         self._streams.begin()
         keywords = {"seed": self._seed} if self._takes_seed else {}
         call = f"subject({self._context}, {self._tokens})"
         try:
-            ids = self._subject(self._context, self._tokens, **keywords)
-            word = read_word(ids, self._tokens, call)
+            with refusals_kept():
+                ids = self._subject(self._context, self._tokens, **keywords)
+                word = read_word(ids, self._tokens, call)
         except (RheocheckError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:
@@ -177,6 +181,12 @@ class _Caller:
                 "this call by itself, or audit by sampling"
             ) from error
         self._streams.check()
+        if _libraries() != self._libraries:
+            late = ", ".join(sorted(_libraries() - self._libraries))
+            raise NotUnderstood(
+                f"what draws random numbers must be imported before an exact audit, got {late} imported by the first "
+                "call: import it at the top of the module"
+            )
         return word
 
     def repeat(self, run: Run, word: Context, times: int = 1) -> None:
@@ -190,6 +200,10 @@ class _Caller:
                     f"{word} and {again}: it keeps state between calls, or draws randomness that is not seen"
                 )
             check_fresh(states, self._streams.states())
+
+
+def _libraries() -> set[str]:
+    return {"numpy", "torch", "jax"} & set(sys.modules)
 
 
 def _sources(streams: Streams) -> Iterator[Any]:

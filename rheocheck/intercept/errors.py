@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 from rheocheck.core.errors import NotUnderstood
@@ -12,9 +13,32 @@ CALLER = os.path.join(os.path.dirname(__file__), "enumeration.py")
 LIBRARIES = ("torch", "numpy", "jax", "random", "bisect", "contextlib", "functools")
 
 
+_refused: list[NotUnderstood] = []
+
+
+def refusal(message: str) -> NotUnderstood:
+    """A NotUnderstood that the run cannot survive: a subject that catches it is refused all the same."""
+    error = NotUnderstood(message)
+    _refused.append(error)
+    return error
+
+
+@contextmanager
+def refusals_kept() -> Iterator[None]:
+    """Raise the first refusal made within, whatever became of it."""
+    before = len(_refused)
+    try:
+        yield
+    finally:
+        made = _refused[before:]
+        del _refused[before:]
+        if made:
+            raise made[0]
+
+
 def not_understood(what: str, advice: str) -> NotUnderstood:
     """The error for an operation that cannot be followed exactly, with the line of the subject that does it."""
-    return NotUnderstood(f"an exact audit must follow every use of a random number, got {what} at {line()}: {advice}")
+    return refusal(f"an exact audit must follow every use of a random number, got {what} at {line()}: {advice}")
 
 
 def line() -> str:

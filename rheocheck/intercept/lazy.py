@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rheocheck.core.errors import NotUnderstood
-from rheocheck.intercept.errors import line, not_understood
+from rheocheck.intercept.errors import line, not_understood, refusal
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.uniform import START, Cell, Cut, Uniform, measure
 
@@ -159,7 +158,7 @@ def check_current(uniform: Uniform) -> None:
     from rheocheck.intercept.search import current
 
     if uniform.run is not current():
-        raise NotUnderstood(
+        raise refusal(
             f"a subject must draw its noise in the call that uses it, got noise of an earlier call at {line()}: "
             "it keeps state between calls; build everything inside the call"
         )

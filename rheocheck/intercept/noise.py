@@ -62,22 +62,22 @@ class Noise:
     # -- arithmetic ------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
-        return _with_number(self, other, "__add__", lambda b: self.then("shift", b))
+        return _with_number(self, other, "__add__", self.shift)
 
     def __sub__(self, other: Any) -> Any:
-        return _with_number(self, other, "__sub__", lambda b: self.then("shift", -b))
+        return _with_number(self, other, "__sub__", lambda b: self.shift(-b))
 
     def __rsub__(self, other: Any) -> Any:
-        return _with_number(self, other, "__rsub__", lambda b: self.then("scale", Fraction(-1)).then("shift", b))
+        return _with_number(self, other, "__rsub__", lambda b: (-self).shift(b))
 
     def __mul__(self, other: Any) -> Any:
-        return _with_number(self, other, "__mul__", lambda a: self.then("scale", a))
+        return _with_number(self, other, "__mul__", self.scale)
 
     def __truediv__(self, other: Any) -> Any:
-        return _with_number(self, other, "__truediv__", lambda a: self.then("scale", _inverse(a)))
+        return _with_number(self, other, "__truediv__", lambda a: self.scale(_inverse(a)))
 
     def __rtruediv__(self, other: Any) -> Any:
-        return _with_number(self, other, "__rtruediv__", lambda a: self.power(Fraction(-1)).then("scale", a))
+        return _with_number(self, other, "__rtruediv__", lambda a: self.power(Fraction(-1)).scale(a))
 
     def __pow__(self, other: Any) -> Any:
         return _with_number(self, other, "__pow__", self.power)
@@ -86,6 +86,22 @@ class Noise:
         return self.then("scale", Fraction(-1))
 
     __radd__, __rmul__ = __add__, __mul__
+
+    def shift(self, b: Number) -> "Noise":
+        """Plus b; infinity minus infinity is refused."""
+        low, high = self.ends() if math.isinf(b) else (b, b)
+        if b != b or (low == high == -b != b):
+            raise not_understood(f"{b} added to a random number", "keep NaN and infinity out of the arithmetic")
+        return self.then("shift", b)
+
+    def scale(self, a: Number) -> "Noise":
+        """Times a; infinity times what may have either sign is refused, as is 0 times infinity."""
+        if a and not math.isinf(a) and a == a:
+            return self.then("scale", a)
+        low, high = self.ends()
+        if a != a or (a == 0 and low == high and math.isinf(low)) or (a != 0 and low < 0 < high):
+            raise not_understood(f"{a} times a random number", "keep NaN, infinity and division by 0 out of it")
+        return (-self).then("scale", -a) if a and low < 0 else self.then("scale", a)
 
     def log(self) -> "Noise":
         """The natural logarithm; of 0 it is minus infinity."""
@@ -266,7 +282,7 @@ def _undo(step: Step, op: str, c: Number) -> bool | tuple[str, Number]:
 def _undo_scale(a: Number, op: str, c: Number) -> bool | tuple[str, Number]:
     if a == 0:
         return COMPARE[op](0, c)
-    if math.isinf(a):  # x / 0: infinite unless x is 0, which has probability zero
+    if math.isinf(a):  # x / 0: infinite, x being positive (Noise.scale) or, with probability zero, 0
         return COMPARE[op](a, c)
     return (op, c / a) if a > 0 else (FLIPPED[op], c / a)
 
@@ -285,9 +301,9 @@ def _undo_clamp(lo: Number, hi: Number, op: str, c: Number) -> bool | tuple[str,
 def _apply(step: Step, x: Number) -> Number:
     name, *values = step
     if name == "shift":
-        return x + values[0]
+        return values[0] if math.isinf(values[0]) else x + values[0]
     if name == "scale":
-        return x * values[0] if x or math.isfinite(values[0]) else Fraction(0)
+        return x * values[0] if x and values[0] else Fraction(0)
     if name == "log":
         return _log(x)
     if name == "exp":

@@ -22,6 +22,10 @@ from rheocheck.intercept.symbols import Cells
 ADVICE = "compare it with a number, race it by argmax, or audit by sampling"
 
 
+class Immutable(np.ndarray):  # type: ignore[type-arg]
+    """The cells of an array of JAX: `u *= 2` makes a new array there."""
+
+
 class NoiseArray(NDArrayOperatorsMixin):
     """An array of noise: `cells` holds a Noise (or a plain number) per element."""
 
@@ -42,7 +46,7 @@ class NoiseArray(NDArrayOperatorsMixin):
             name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
             raise not_understood(f"numpy.{name} of random numbers", ADVICE)
         result = operation(*map(decided, inputs))
-        if out is None:
+        if out is None or (isinstance(out[0], NoiseArray) and isinstance(out[0].cells, Immutable)):
             return result
         if not isinstance(out[0], NoiseArray) or not isinstance(result, NoiseArray):
             raise not_understood("random numbers written into an array", "keep them in an array of their own")
@@ -66,6 +70,8 @@ class NoiseArray(NDArrayOperatorsMixin):
         return _out(self.cells[decided(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(self.cells, Immutable):
+            raise not_understood("an item of a JAX array set", "make a new array")
         self.cells[decided(index)] = _cells(value)
 
     def __len__(self) -> int:
@@ -98,6 +104,8 @@ class NoiseArray(NDArrayOperatorsMixin):
         """Another type; an integer type takes the integer part."""
         kind = np.dtype(dtype).kind
         if kind == "f":
+            if np.dtype(dtype).itemsize < 4:
+                raise not_understood("random numbers of 16 bits", "audit in float32 or float64")
             return self.copy()
         if kind in "iu":
             return symbols.truncated(self.cells).astype(dtype)
@@ -109,7 +117,11 @@ class NoiseArray(NDArrayOperatorsMixin):
     def ravel(self) -> "NoiseArray":
         return NoiseArray(self.cells.ravel())
 
-    flatten = squeeze = ravel
+    def flatten(self) -> "NoiseArray":
+        return NoiseArray(self.cells.flatten())
+
+    def squeeze(self, axis: Any = None) -> "NoiseArray":
+        return NoiseArray(self.cells.squeeze(axis))
 
     def _no_number(self, *_: Any, **__: Any) -> Any:
         raise not_understood("random numbers used as plain numbers", ADVICE)
@@ -124,6 +136,7 @@ class LazyArray(NDArrayOperatorsMixin):
     """An array that is one of a few; `lazy` says which, depending on uniforms."""
 
     __hash__ = None  # type: ignore[assignment]
+    aliased = False  # whether another array shares its elements in NumPy, but not here
 
     def __init__(self, lazy: Lazy) -> None:
         self.lazy = lazy
@@ -136,7 +149,7 @@ class LazyArray(NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*map(decided, inputs), out=out, **kwargs)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        if func.__name__ in PURE:
+        if func.__name__ in PURE and "out" not in kwargs:
             return row_by_row(func, args, kwargs)
         return func(*_all_decided(args), **{k: _all_decided(v) for k, v in kwargs.items()})
 
@@ -144,9 +157,9 @@ class LazyArray(NDArrayOperatorsMixin):
         return row_by_row(lambda row, i: row[i], (self, index), {})
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        row = self.__array__().copy()
-        row[decided(index)] = decided(value)
-        self.lazy = Lazy((), (row,))
+        if self.aliased:
+            raise not_understood("a change in place of random values that arrays share", "work on a copy()")
+        self.__array__()[decided(index)] = decided(value)
 
     def __getattr__(self, name: str) -> Any:
         if name in PURE:
@@ -159,7 +172,10 @@ class LazyArray(NDArrayOperatorsMixin):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         row = np.asarray(self.lazy.decide(_key))
-        self.lazy = Lazy((), (row,))
+        if self.lazy.axes:
+            self.lazy = Lazy((), (row.copy(),))
+            (row,) = self.lazy.rows
+            row.flags.writeable = not self.aliased
         return row if dtype is None else row.astype(dtype)
 
     def __jax_array__(self) -> Any:
@@ -214,8 +230,20 @@ def row_by_row(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         axes, rows = table
         results = [np.asarray(function(*row, **kwargs)) for row in rows]
         if len({(r.shape, r.dtype) for r in results}) == 1:
-            return wrapped(Lazy(axes, tuple(results)))
+            lazy = Lazy(axes, tuple(results))
+            sources = [x for x in args if isinstance(x, LazyArray) and _shared(x.lazy.rows, results[0])]
+            if not sources or not results[0].ndim:
+                return wrapped(lazy)
+            result = LazyArray(lazy)
+            for array in (result, *sources):
+                array.aliased = True
+            return result
     return function(*map(decided, args), **{k: decided(v) for k, v in kwargs.items()})
+
+
+def _shared(rows: Any, result: NDArray[Any]) -> bool:
+    """Whether a result is a view of one of some rows."""
+    return any(np.may_share_memory(row, result) for row in rows)
 
 
 def decided(value: Any) -> Any:
@@ -307,7 +335,7 @@ UFUNCS: dict[str, Callable[..., Any]] = {
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "argmax": _winner(True), "argmin": _winner(False), "argsort": _argsort, "searchsorted": _search_sorted,
     "where": _where, "clip": _clip, "copy": lambda x: x.copy(), "ravel": lambda x: x.ravel(),
-    "reshape": lambda x, *shape: x.reshape(*shape), "squeeze": lambda x: x.ravel() if x.size > 1 else x.reshape(()),
+    "reshape": lambda x, *shape: x.reshape(*shape), "squeeze": lambda x, axis=None: x.squeeze(axis),
     "shape": lambda x: x.shape, "ndim": lambda x: x.ndim, "size": lambda x: x.size,
     "concatenate": lambda parts, axis=0: NoiseArray(np.concatenate([_cells(p) for p in parts], axis=axis)),
     "stack": lambda parts, axis=0: NoiseArray(np.stack([_cells(p) for p in parts], axis=axis)),

@@ -5,8 +5,9 @@ twice gives the same noise. What is compiled draws unseen: a traced key is refus
 audit is found out because its results differ from run to run.
 """
 
+import importlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import jax
@@ -16,8 +17,8 @@ import numpy as np
 from rheocheck.intercept import numpy_arrays, sampling, symbols
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.noise import Noise
-from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
-from rheocheck.intercept.patching import rebound
+from rheocheck.intercept.numpy_arrays import Immutable, LazyArray, NoiseArray, wrapped
+from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 
@@ -25,6 +26,19 @@ KEYS = frozenset(
     "PRNGKey key split fold_in clone key_data wrap_key_data key_impl default_prng_impl random_seed PRNGKeyArray "
     "threefry_2x32 rbg_key unsafe_rbg_key threefry2x32_key".split()
 )
+
+
+def _bits_primitive() -> Any:
+    """What every random number of JAX comes from; its place differs between versions."""
+    for place in ("jax._src.random.prng", "jax._src.prng"):
+        try:
+            return importlib.import_module(place).random_bits_p
+        except (ImportError, AttributeError):
+            continue
+    return None
+
+
+BITS = _bits_primitive()
 
 
 @contextmanager
@@ -39,7 +53,11 @@ def jax_randomness(streams: Streams) -> Iterator[None]:
         function = getattr(jnp, name, None)
         if callable(function):
             pairs.append((function, _of_noise_too(function, getattr(np, name))))
-    with rebound(pairs):
+    jax.clear_caches()  # what was compiled before draws unseen
+    with ExitStack() as stack:
+        stack.enter_context(rebound(pairs))
+        if BITS is not None:
+            stack.enter_context(replaced(BITS, {"bind": _refusal("bits")}))
         yield
 
 
@@ -54,15 +72,27 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
         return noise.copy() if isinstance(noise, NoiseArray) else noise
 
     def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, **_: Any) -> Any:
-        noise = draw(key, ("uniform", tuple(shape)), lambda run: NoiseArray(symbols.uniforms(run, shape)))
+        noise = draw(
+            key,
+            ("uniform", tuple(shape), _type(dtype)),
+            lambda run: NoiseArray(symbols.uniforms(run, shape).view(Immutable)),
+        )
         low, high = np.asarray(minval, dtype=float), np.asarray(maxval, dtype=float)
         return noise if np.all(low == 0) and np.all(high == 1) else _array(noise * (high - low) + low)
 
     def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> Any:
-        return draw(key, ("gumbel", tuple(shape)), lambda run: NoiseArray(symbols.gumbels(run, shape)))
+        return draw(
+            key,
+            ("gumbel", tuple(shape), _type(dtype)),
+            lambda run: NoiseArray(symbols.gumbels(run, shape).view(Immutable)),
+        )
 
     def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-        return draw(key, ("exponential", tuple(shape)), lambda run: NoiseArray(symbols.exponentials(run, shape)))
+        return draw(
+            key,
+            ("exponential", tuple(shape), _type(dtype)),
+            lambda run: NoiseArray(symbols.exponentials(run, shape).view(Immutable)),
+        )
 
     def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, **_: Any) -> Any:
         p = np.asarray(p, dtype=float)
@@ -106,6 +136,14 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
         "uniform": uniform, "gumbel": gumbel, "exponential": exponential, "bernoulli": bernoulli,
         "categorical": categorical, "choice": choice, "randint": randint, "permutation": permutation,
     }  # fmt: skip
+
+
+def _type(dtype: Any) -> str:
+    """The type that a draw has; other types of one key are other bits."""
+    name = np.dtype(jnp.result_type(float) if dtype is None else dtype).name
+    if name in ("float16", "bfloat16"):
+        raise not_understood(f"random numbers of type {name}", "audit in float32 or float64")
+    return name
 
 
 def _array(noise: Any) -> NoiseArray:

@@ -49,12 +49,20 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
             return seed
         return seen[GENERATOR](default_rng(seed).bit_generator)
 
+    def moving(function: Callable[..., Any]) -> Callable[..., Any]:
+        def moved(*args: Any, **kwargs: Any) -> None:
+            function(*args, **kwargs)
+            streams.moved(id(_bits(GLOBAL)))
+
+        return moved
+
     pairs = [(function, getattr(legacy, name)) for name, function in originals.items()]
+    pairs += [(function, moving(function)) for function in (np.random.seed, np.random.set_state)]
     before = np.random.get_state()
     try:
         with ExitStack() as stack:
             stack.enter_context(rebound([*pairs, (default_rng, seen_default_rng), *seen.items()]))
-            for generator, twin in _twins(seen):
+            for generator, twin in [(GLOBAL, legacy), *_twins(seen)]:
                 stack.enter_context(_substituted(generator, twin))
                 streams.watch(id(_bits(twin)), f"a numpy {type(generator).__name__}", partial(_state, _bits(twin)))
             yield
@@ -99,7 +107,13 @@ def _bits(generator: Any) -> Any:
 
 
 def _state(bits: Any) -> int:
-    return hash(repr(bits.state))
+    return hash(_frozen(bits.state))
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple((key, _frozen(held)) for key, held in value.items())
+    return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
 def _seen(kind: type, streams: Streams) -> type:
@@ -107,36 +121,48 @@ def _seen(kind: type, streams: Streams) -> type:
 
     def draw(generator: Any, request: tuple[Any, ...], make: Callable[[Run], Any]) -> Any:
         bits = _bits(generator)
+        if bits is _bits(GLOBAL):
+            streams.unmoved(id(bits))
         state = _state(bits)
         bits.random_raw()
         streams.moved(id(bits))
         noise = streams.draw(("numpy", state), request, make)
-        return noise.copy() if isinstance(noise, NoiseArray | np.ndarray) else noise
+        return noise.copy() if isinstance(noise, NoiseArray | LazyArray | np.ndarray) else noise
+
+    def uniforms(self: Any, shape: tuple[int, ...], *name: str) -> Any:
+        return draw(self, (*name, shape), lambda run: _array(symbols.uniforms(run, shape), shape))
 
     def uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         shape = np.broadcast_shapes(np.shape(low), np.shape(high)) if size is None else _shape(size)
-        noise = draw(self, ("uniform", shape), lambda run: _array(symbols.uniforms(run, shape), shape))
+        noise = uniforms(self, shape, "uniform", "float64")
         return noise if (low, high) == (0.0, 1.0) else noise * np.subtract(high, low) + low
 
     def random(self: Any, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
         if out is not None:
             raise not_understood("numpy random(out=)", "use its result")
-        return uniform(self, size=size)
+        return uniforms(self, () if size is None else _shape(size), "uniform", np.dtype(dtype).name)
 
     def rand(self: Any, *shape: int) -> Any:
         return uniform(self, size=shape or None)
 
     def exponential(self: Any, scale: Any = 1.0, size: Any = None) -> Any:
-        return -np.log(uniform(self, size=np.shape(scale) if size is None else size)) * scale
+        return _exponential(self, np.shape(scale) if size is None else _shape(size), "exponential") * scale
+
+    def _exponential(self: Any, shape: tuple[int, ...], name: str) -> Any:
+        return -np.log(uniforms(self, shape, name))
 
     def standard_exponential(self: Any, size: Any = None) -> Any:
         return exponential(self, 1.0, size)
 
     def gumbel(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
-        return -np.log(standard_exponential(self, shape)) * scale + loc
+        shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else _shape(size)
+        return -np.log(_exponential(self, shape, "gumbel")) * scale + loc
 
-    def choice(self: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, **ignored: Any) -> Any:
+    def choice(
+        self: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+    ) -> Any:
+        if axis != 0 or not (shuffle or replace):
+            raise not_understood("numpy choice along another axis, or with shuffle=False", "take an index")
         population = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
         weights = np.full(len(population), 1.0) if p is None else np.asarray(p, dtype=float)
         if weights.shape != population.shape[:1]:
@@ -151,7 +177,7 @@ def _seen(kind: type, streams: Streams) -> type:
         return picked.item() if size is None and p is None and picked.ndim == 0 and np.ndim(a) == 0 else picked
 
     def multinomial(self: Any, n: int, pvals: Any, size: Any = None) -> Any:
-        weights = np.asarray(pvals, dtype=float)
+        weights = np.array(pvals, dtype=float)
         if weights.ndim != 1 or np.ndim(n):
             raise not_understood("numpy multinomial in several rows", "draw one row at a time")
         if weights[:-1].sum() > 1 + 1e-12:
@@ -207,7 +233,19 @@ def _seen(kind: type, streams: Streams) -> type:
     }  # fmt: skip
     public = [name for name in dir(kind) if not name.startswith("_") and name not in DRAWS_NOTHING]
     methods = {name: drawing.get(name) or _refusal(name) for name in public}
+    for name in {"seed", "set_state"} & set(dir(kind)):
+        methods[name] = _moving(getattr(kind, name), streams)
     return type(kind.__name__, (kind,), methods)
+
+
+def _moving(method: Callable[..., Any], streams: Streams) -> Callable[..., Any]:
+    """A method that moves a generator for all to see."""
+
+    def moved(self: Any, *args: Any, **kwargs: Any) -> None:
+        method(self, *args, **kwargs)
+        streams.moved(id(_bits(self)))
+
+    return moved
 
 
 def _refusal(name: str) -> Callable[..., Any]:

@@ -5,7 +5,9 @@ The methods that draw are replaced on the class, and the module's own bound func
 
 import itertools
 import math
+import os
 import random
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -23,6 +25,8 @@ OTHERS = (
     "normalvariate paretovariate vonmisesvariate weibullvariate"
 ).split()
 GLOBAL = random.random.__self__  # type: ignore[attr-defined]
+URANDOM = os.urandom
+_OURS = random.Random.__mro__
 RAW = random.Random.random  # the C method, which moves the real generator on
 
 
@@ -40,7 +44,8 @@ def random_randomness(streams: Streams) -> Iterator[None]:
     try:
         with ExitStack() as stack:
             stack.enter_context(replaced(random.Random, methods))
-            stack.enter_context(rebound(pairs + math_functions))
+            stack.enter_context(rebound([*pairs, *math_functions, (os.urandom, _urandom)]))
+            streams.watch(id(GLOBAL), "the module random", random.getstate)
             yield
     finally:
         random.setstate(before)
@@ -67,8 +72,11 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
     def draw(generator: random.Random, request: Any, make: Callable[..., Any]) -> Any:
         if isinstance(generator, random.SystemRandom):
             raise not_understood("the operating system's randomness", "use random.random")
+        if generator is GLOBAL:
+            streams.unmoved(id(GLOBAL))
         state = hash(generator.getstate())
         RAW(generator)
+        streams.moved(id(generator))
         return streams.draw(("random", state), request, make)
 
     def one(self: random.Random) -> Noise:
@@ -86,7 +94,9 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
             raise TypeError("Cannot specify both weights and cumulative weights")
         if len(cum_weights) != len(population):
             raise ValueError("The number of weights does not match the population")
-        edges = [Fraction(w) / Fraction(cum_weights[-1]) for w in cum_weights[:-1]]
+        edges: list[Fraction] = [Fraction(w) / Fraction(cum_weights[-1]) for w in cum_weights[:-1]]
+        if not all(a <= b for a, b in itertools.pairwise([0, *edges])):
+            raise not_understood("random.choices with cumulative weights that do not rise", "pass weights >= 0")
         return [population[decide_index(one(self).uniform, edges)] for _ in range(k)]
 
     def integers(self: random.Random, low: int, high: int, count: int, name: str) -> list[int]:
@@ -119,14 +129,46 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
 
     def unless_importing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         original = getattr(random.Random, name)
-        return lambda self, *args, **kwargs: (original if importing() else method)(self, *args, **kwargs)
+
+        def drawn(self: random.Random, *args: Any, **kwargs: Any) -> Any:
+            if importing():
+                result = original(self, *args, **kwargs)
+                streams.moved(id(self))
+                return result
+            if name != "random" and _own_randomness(type(self)):
+                raise not_understood(f"{name} of a subclass of random.Random that draws by itself", "call its random()")
+            return method(self, *args, **kwargs)
+
+        return drawn
 
     drawing = {
         "random": one, "uniform": uniform, "choice": choice, "choices": choices, "randrange": randrange,
         "randint": randint, "shuffle": shuffle, "sample": sample,
     }  # fmt: skip
     methods = drawing | {name: _refusal(name) for name in OTHERS if hasattr(random.Random, name)}
-    return {name: unless_importing(name, method) for name, method in methods.items()}
+
+    def moving(name: str) -> Callable[..., Any]:
+        original = getattr(random.Random, name)
+
+        def moved(self: random.Random, *args: Any, **kwargs: Any) -> None:
+            original(self, *args, **kwargs)
+            streams.moved(id(self))
+
+        return moved
+
+    moved = {name: moving(name) for name in ("seed", "setstate")}
+    return {name: unless_importing(name, method) for name, method in methods.items()} | moved
+
+
+def _urandom(size: int) -> bytes:
+    """os.urandom, refused; but 128 bits are how numpy seeds a generator given no seed, and what that draws is seen."""
+    if importing() or (size == 16 and sys._getframe(1).f_code is random.SystemRandom.getrandbits.__code__):
+        return URANDOM(size)
+    raise not_understood("the operating system's randomness", "use random.random")
+
+
+def _own_randomness(kind: type) -> bool:
+    return any("random" in vars(base) or "getrandbits" in vars(base) for base in kind.__mro__[: -len(_OURS)])
 
 
 def _refusal(name: str) -> Callable[..., Any]:

@@ -6,8 +6,10 @@ other one raises. In-place draws (`uniform_`, `exponential_`, ..) turn the tenso
 """
 
 import functools
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,12 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 
 from rheocheck.intercept import sampling, symbols
 from rheocheck.intercept.errors import not_understood
-from rheocheck.intercept.patching import replaced
+from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
-from rheocheck.intercept.torch_tensors import become, lazy_tensor, noise_tensor, numbers, tensor_like
+from rheocheck.intercept.torch_tensors import lazy_tensor, noise_tensor, numbers, refill, tensor_like
+
+GLOBAL = id(torch.default_generator)
 
 
 class TorchRandomness(TorchDispatchMode):
@@ -46,14 +50,20 @@ class TorchRandomness(TorchDispatchMode):
         if kwargs.get("out") is not None:
             raise not_understood(f"torch.{name} with out=", "use its result")
         generator = kwargs.pop("generator", None)
-        return self.draw(generator, lambda run: source(run, *args, **kwargs), _request(name, args))
+        return self.draw(
+            generator, lambda run: source(run, *args, **kwargs), (*_request(name, args), kwargs.get("dtype"))
+        )
 
     def draw(self, generator: Any, make: Callable[[Run], Any], request: tuple[Any, ...]) -> Any:
         """The noise of a request, drawn in the generator's state; the real generator moves on."""
         with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
             generator = torch.default_generator if generator is None else generator
-            state = generator.get_state().numpy().tobytes()
+            if generator is torch.default_generator:
+                self._streams.unmoved(GLOBAL)
+            state = _state(generator)
             torch.rand((), generator=generator)
+            if generator is torch.default_generator:
+                self._streams.moved(GLOBAL)
             noise = self._streams.draw(("torch", hash(state)), request, make)
             return noise.copied() if hasattr(noise, "copied") else noise.clone()
 
@@ -77,11 +87,36 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
     mode = TorchRandomness(streams)
     before = torch.default_generator.get_state()
     methods = {name: _in_place(mode, name, cells) for name, cells in IN_PLACE.items()}
+    run = threading.Thread.run
+
+    def run_seen(thread: threading.Thread) -> None:
+        with mode:  # a mode holds for one thread
+            run(thread)
+
+    seeders = [torch.random.manual_seed, torch.random.seed, torch.random.set_rng_state]
+    moving = [(seeder, _moving(seeder, streams)) for seeder in seeders]
+    streams.watch(GLOBAL, "torch's own generator", partial(_state, torch.default_generator))
     try:
-        with replaced(torch.Tensor, methods), mode:
+        with replaced(torch.Tensor, methods), rebound(moving), replaced(threading.Thread, {"run": run_seen}), mode:
             yield
     finally:
         torch.default_generator.set_state(before)
+
+
+def _state(generator: torch.Generator) -> bytes:
+    with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
+        return generator.get_state().numpy().tobytes()
+
+
+def _moving(seeder: Callable[..., Any], streams: Streams) -> Callable[..., Any]:
+    """A function that moves torch's own generator for all to see."""
+
+    def moved(*args: Any, **kwargs: Any) -> Any:
+        result = seeder(*args, **kwargs)
+        streams.moved(GLOBAL)
+        return result
+
+    return moved
 
 
 def seed(value: int) -> None:
@@ -170,9 +205,15 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 
 def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Callable[..., Any]:
     def method(tensor: torch.Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> torch.Tensor:
-        request = (name, tuple(tensor.shape), *map(_key, args), *sorted((k, _key(v)) for k, v in kwargs.items()))
+        request = (
+            name,
+            tensor.dtype,
+            tuple(tensor.shape),
+            *map(_key, args),
+            *sorted((k, _key(v)) for k, v in kwargs.items()),
+        )
         drawn = mode.draw(generator, lambda run: fill(run, tensor, *args, **kwargs), request)
-        return become(tensor, drawn)
+        return refill(tensor, drawn)
 
     return method
 
@@ -184,6 +225,6 @@ def _request(name: str, args: Sequence[Any]) -> tuple[Any, ...]:
 def _key(value: Any, contents: bool = True) -> Any:
     """An argument of a request in a form that can be compared: numbers count, not objects."""
     if isinstance(value, torch.Tensor):
-        shape = tuple(value.shape)
+        shape = value.dtype, tuple(value.shape)
         return (shape, numbers(value).tobytes()) if contents else shape
     return tuple(value) if isinstance(value, list | tuple) else value

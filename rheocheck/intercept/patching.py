@@ -39,3 +39,10 @@ def rebound(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
     finally:
         for names, name, value in found:
             names[name] = value
+        old = {id(value): before for before, value in pairs}
+        for module in list(sys.modules.values()):  # what was imported meanwhile holds the replacements
+            names = getattr(module, "__dict__", None)
+            if isinstance(names, dict) and not getattr(module, "__name__", "").startswith("rheocheck.intercept"):
+                for name, value in list(names.items()):
+                    if id(value) in old:
+                        names[name] = old[id(value)]

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood
-from rheocheck.intercept.errors import line
+from rheocheck.intercept.errors import line, refusal
 from rheocheck.intercept.uniform import Uniform
 
 BITS = 192  # probabilities are kept to so many binary places: their sums stay short, and 1e-57 is no bias
@@ -79,7 +79,7 @@ class Run:
         if self.null is not None and open_:  # one event of probability zero at a time
             null = ()
         if len(open_) > MAX_OUTCOMES:
-            raise NotUnderstood(
+            raise refusal(
                 f"an exact audit must choose among at most {MAX_OUTCOMES} outcomes, got {len(open_)} at {line()}: "
                 "audit a smaller vocabulary, or by sampling"
             )
@@ -146,7 +146,7 @@ class Run:
 
 
 def _changed(what: str) -> NotUnderstood:
-    return NotUnderstood(
+    return refusal(
         "a subject must do the same when its random choices fall the same way, got "
         f"{what}: it keeps state between calls, or draws randomness that is not seen; build everything inside the call"
     )

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rheocheck.core.errors import NotUnderstood
-from rheocheck.intercept.errors import line
+from rheocheck.intercept.errors import line, refusal
 from rheocheck.intercept.lazy import MAX_ROWS, Axis, Lazy
 from rheocheck.intercept.run import MAX_OUTCOMES, Run, shares
 from rheocheck.intercept.symbols import compare, plain, uniforms
@@ -59,7 +58,7 @@ def integers(run: Run, low: int, high: int, count: int, name: str) -> list[int]:
     if high <= low:
         raise ValueError(f"{name} must have low < high, got {low} and {high}")
     if high - low > MAX_OUTCOMES:
-        raise NotUnderstood(
+        raise refusal(
             f"an exact audit must choose among at most {MAX_OUTCOMES} outcomes, got {high - low} of {name} at "
             f"{line()}: draw a probability with random(), or audit by sampling"
         )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from rheocheck.core.errors import NotUnderstood
-from rheocheck.intercept.errors import line
+from rheocheck.intercept.errors import line, refusal
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.search import current
 
@@ -39,7 +39,7 @@ class Streams:
         if state in self._drawn:
             earlier, at, noise = self._drawn[state]
             if earlier != request:
-                raise NotUnderstood(
+                raise refusal(
                     "an exact audit must know how draws depend on each other, got different draws from one state of a "
                     f"generator, at {at} and at {where}: the noise is used twice; give each draw its own"
                 )
@@ -64,12 +64,17 @@ class Streams:
 
     def check(self) -> None:
         """Refuse a run in which a watched generator was drawn from unseen."""
-        for name, state, expected in self._watched.values():
-            if state() != expected:
-                raise NotUnderstood(
-                    f"an exact audit must see every random draw, got some of {name} that it could not replace: make "
-                    "the generator inside the call, or keep it as a plain attribute"
-                )
+        for key in self._watched:
+            self.unmoved(key)
+
+    def unmoved(self, key: int) -> None:
+        """Refuse what follows when a watched generator was drawn from unseen."""
+        name, state, expected = self._watched[key]
+        if state() != expected:
+            raise refusal(
+                f"an exact audit must see every random draw, got some of {name} that it could not replace: make "
+                "the generator inside the call, or keep it as a plain attribute"
+            )
 
 
 def check_fresh(earlier: dict[Hashable, str], later: dict[Hashable, str]) -> None:

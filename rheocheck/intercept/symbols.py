@@ -4,6 +4,7 @@ The three libraries differ in names and in what they hand out; what an operation
 array holds Noise and plain numbers (Fraction, or float for an infinity).
 """
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -112,7 +113,7 @@ def floor(cells: Cells) -> NDArray[np.int64]:
 
 
 def truncated(cells: Cells) -> NDArray[np.int64]:
-    """Every element as an integer type would hold it, decided now."""
+    """What a conversion to integers leaves of every element, decided now: towards zero."""
     return np.array([int(x) for x in cells.ravel()], dtype=np.int64).reshape(cells.shape)
 
 
@@ -138,6 +139,8 @@ def along(function: Callable[[list[Any]], Any], cells: Cells, axis: int | None) 
 
 def search_sorted(edges: Cells, cells: Cells, right: bool) -> Lazy:
     """np.searchsorted(edges [n], cells): how many edges lie below (right: not above) each element."""
+    if not all(a <= b for a, b in itertools.pairwise(edges)):
+        raise not_understood("a binary search among numbers that do not rise", "sort them, or take their cumsum")
     below = compare("<=" if right else "<", edges, cells[..., None])
     return below.map(lambda row: row.sum(axis=-1))
 

@@ -27,8 +27,7 @@ ADVICE = "compare it with a number, race it by argmax, or audit by sampling"
 class NoiseTensor(torch.Tensor):
     """A tensor of noise: `cells` holds a Noise (or a plain number) per element."""
 
-    cells: Cells
-    aliased = False  # whether another tensor shares its elements in torch, but not here
+    cells: Cells  # tensors that share memory in torch share it here
 
     def copied(self) -> "NoiseTensor":
         return noise_tensor(self.cells.copy(), self.dtype, self.device)
@@ -73,20 +72,20 @@ class LazyTensor(torch.Tensor):
         if name in METADATA:
             with torch._C.DisableTorchFunctionSubclass():
                 return func(*args, **kwargs)
-        if name in PURE:
-            with _disable_current_modes():
-                result = _row_by_row(func, args, kwargs)
-            if result is not None:
-                if name in VIEWS and isinstance(args[0], LazyTensor):
-                    args[0].aliased = result.aliased = True
-                return result
-        if name in IN_PLACE or (name.endswith("_") and not name.endswith("__")):
-            target = args[0]
+        in_place = name in IN_PLACE or (name.endswith("_") and not name.endswith("__"))
+        out = kwargs.get("out")
+        for target in tree_flatten((args[:1] if in_place else (), out))[0]:
             if isinstance(target, LazyTensor):
                 check_alone(target)
                 become(target, decided(target))
-        args, kwargs = _all_decided((args, kwargs))
-        return func(*args, **kwargs)
+        if name == "__set__":
+            raise not_understood("an attribute of undecided random values replaced", "work on a clone()")
+        if name in PURE and not in_place and out is None:
+            with _disable_current_modes():
+                result = _row_by_row(func, args, kwargs, name in VIEWS)
+            if result is not None:
+                return result
+        return _of_decided(func, args, kwargs)
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -96,6 +95,8 @@ class LazyTensor(torch.Tensor):
 
 def noise_tensor(cells: Cells, dtype: Any, device: Any) -> NoiseTensor:
     """A tensor of noise; `dtype` is what torch code sees, its rounding is not modelled."""
+    if dtype in (torch.float16, torch.bfloat16):
+        raise not_understood(f"random numbers of type {dtype}", "audit in float32 or float64")
     tensor = torch.Tensor._make_wrapper_subclass(NoiseTensor, cells.shape, dtype=dtype, device=device or "cpu")
     tensor.cells = cells
     return tensor
@@ -111,6 +112,11 @@ def wrapped(lazy: Lazy) -> torch.Tensor:
     row = lazy.rows[0]
     if len(set(map(_key, lazy.rows))) == 1:
         return row.clone()
+    return _undecided(lazy)
+
+
+def _undecided(lazy: Lazy) -> LazyTensor:
+    row = lazy.rows[0]
     tensor = torch.Tensor._make_wrapper_subclass(LazyTensor, row.shape, dtype=row.dtype, device=row.device)
     tensor.lazy = lazy
     return tensor
@@ -138,6 +144,18 @@ def become(tensor: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return tensor
 
 
+def refill(tensor: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
+    """A tensor after a draw into it."""
+    if isinstance(tensor, LazyTensor):
+        check_alone(tensor)
+    if not isinstance(tensor, NoiseTensor):
+        return become(tensor, drawn)
+    if not isinstance(drawn, NoiseTensor):
+        raise not_understood("coins drawn into a tensor of random numbers", "draw into a new tensor")
+    tensor.cells[...] = drawn.cells
+    return tensor
+
+
 def check_alone(tensor: Any) -> None:
     """Refuse to change in place what other tensors share."""
     if tensor.aliased:
@@ -147,7 +165,7 @@ def check_alone(tensor: Any) -> None:
 def _shared(tensor: torch.Tensor) -> bool:
     if isinstance(tensor, NoiseTensor | LazyTensor):
         return False
-    return _users(tensor) > _users(torch.empty(1))
+    return _users(tensor) > _users(torch.empty(1)) or not tensor.untyped_storage().resizable()  # numpy holds it too
 
 
 def _users(tensor: torch.Tensor) -> int:
@@ -157,7 +175,7 @@ def _users(tensor: torch.Tensor) -> int:
 def numbers(tensor: torch.Tensor) -> NDArray[np.float64]:
     """The numbers of a real tensor of any type."""
     with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
-        return tensor.detach().to("cpu", torch.float64).numpy()
+        return tensor.detach().to("cpu", torch.float64, copy=True).numpy()
 
 
 def tensor_like(values: NDArray[Any], like: torch.Tensor, dtype: Any = None) -> torch.Tensor:
@@ -186,7 +204,31 @@ def _all_decided(values: Any) -> Any:
     return tree_unflatten([_decided(leaf) for leaf in leaves], spec)
 
 
-def _row_by_row(func: Any, args: Any, kwargs: Any) -> Any:
+def _of_decided(func: Any, args: Any, kwargs: Any) -> Any:
+    """The function of the decided arguments, which become real tensors: the result may be a view of them."""
+    leaves, spec = tree_flatten((args, kwargs))
+    shared = [leaf for leaf in leaves if isinstance(leaf, LazyTensor) and leaf.aliased]
+    for leaf in leaves:
+        if isinstance(leaf, LazyTensor) and not leaf.aliased:
+            become(leaf, decided(leaf))
+    real = [_decided(leaf) for leaf in leaves]
+    args, kwargs = tree_unflatten(real, spec)
+    result = func(*args, **kwargs)
+    for part in tree_flatten(result)[0] if shared else ():
+        for leaf, tensor in zip(leaves, real, strict=True):
+            if isinstance(leaf, LazyTensor) and _views(part, tensor):
+                check_alone(leaf)
+    return result
+
+
+def _views(part: Any, tensor: torch.Tensor) -> bool:
+    """Whether a part of a result may share the memory of a tensor."""
+    if isinstance(part, torch.Tensor) and not isinstance(part, LazyTensor | NoiseTensor):
+        return torch._C._is_alias_of(part, tensor)
+    return isinstance(part, np.ndarray)
+
+
+def _row_by_row(func: Any, args: Any, kwargs: Any, view: bool) -> Any:
     """The function of every row of its lazy arguments, as a lazy tensor; None where it cannot be done."""
     leaves, spec = tree_flatten((args, kwargs))
     table = together([leaf.lazy if isinstance(leaf, LazyTensor) else leaf for leaf in leaves])
@@ -199,7 +241,14 @@ def _row_by_row(func: Any, args: Any, kwargs: Any) -> Any:
         results.append(func(*row_args, **row_kwargs))
     if len({(r.shape, r.dtype) if isinstance(r, torch.Tensor) else None for r in results} | {None}) != 2:
         return None
-    return wrapped(Lazy(axes, tuple(results)))
+    if not view or not isinstance(args[0], torch.Tensor):
+        return wrapped(Lazy(axes, tuple(results)))
+    if not isinstance(args[0], LazyTensor):  # a view of a real tensor must stay one; a copy may wait
+        return None if torch._C._is_alias_of(results[0], args[0]) else wrapped(Lazy(axes, tuple(results)))
+    args[0].aliased = True
+    result = _undecided(Lazy(axes, tuple(results)))
+    result.aliased = True
+    return result
 
 
 METADATA = frozenset(
@@ -270,7 +319,6 @@ def _filling(operation: Callable[..., NoiseTensor]) -> Callable[..., Any]:
         result = operation(x, *args, **kwargs)
         if not isinstance(x, NoiseTensor):  # real numbers become noise
             return become(x, result)
-        check_alone(x)
         x.cells[...] = result.cells
         return x
 
@@ -292,27 +340,20 @@ def _masked_fill(x: NoiseTensor, mask: torch.Tensor, value: Any) -> NoiseTensor:
     return _new(symbols.elementwise(lambda c, a, b: b if c else a, numbers(mask), x.cells, _cells(value)), x)
 
 
-def _getitem(x: Any, index: Any) -> Any:
-    if isinstance(index, NoiseTensor) or not isinstance(x, NoiseTensor):
-        raise not_understood("a random number used as an index", "draw an index by multinomial")
-    return _new(np.asarray(x.cells[(*_index(index), ...)], dtype=object), x)
-
-
 def _setitem(x: Any, index: Any, value: Any) -> None:
     if not isinstance(x, NoiseTensor):
         raise not_understood("random numbers written into a part of a tensor", "keep them in a tensor of their own")
-    check_alone(x)
     x.cells[(*_index(index), ...)] = _cells(value)
 
 
 def _index(index: Any) -> tuple[Any, ...]:
     parts = index if isinstance(index, tuple) else (index,)
     kept = tuple(part.detach().cpu().numpy() if isinstance(part, torch.Tensor) else part for part in parts)
-    return tuple(part for part in kept if part is not Ellipsis) if kept[-1:] == (Ellipsis,) else kept
+    return tuple(part for part in kept if part is not Ellipsis) if kept[-1] is Ellipsis else kept
 
 
 def _gather(x: NoiseTensor, dim: int, index: torch.Tensor) -> NoiseTensor:
-    return _new(np.take_along_axis(x.cells, index.cpu().numpy(), axis=dim), x)
+    return _shaped("gather")(x, dim, index)
 
 
 def _winner(largest: bool) -> Callable[..., Any]:
@@ -355,7 +396,10 @@ def _argsort(x: NoiseTensor, dim: int = -1, descending: bool = False, stable: bo
 
 def _to(x: NoiseTensor, *args: Any, **kwargs: Any) -> Any:
     """Another dtype or device; an integer type takes the integer part."""
-    probe = torch.empty((), dtype=x.dtype, device=x.device).to(*args, **kwargs)
+    here = torch.empty((), dtype=x.dtype, device=x.device)
+    probe = here.to(*args, **kwargs)
+    if probe is here:
+        return x
     if probe.dtype.is_floating_point:
         return noise_tensor(x.cells.copy(), probe.dtype, probe.device)
     if probe.dtype == torch.bool:
@@ -385,36 +429,41 @@ def _numpy(x: NoiseTensor, *_: Any, **__: Any) -> Any:
     return NoiseArray(x.cells)
 
 
-def _search_sorted(edges: Any, x: Any, *, right: bool = False, side: str | None = None, **_: Any) -> torch.Tensor:
+def _search_sorted(
+    edges: Any, x: Any, *, right: bool = False, side: str | None = None, out_int32: bool = False
+) -> torch.Tensor:
     if isinstance(edges, NoiseTensor) or np.ndim(_cells(edges)) != 1:
         raise not_understood("searchsorted in several or random rows", "search one row of plain numbers at a time")
     lazy = symbols.search_sorted(_cells(edges), _cells(x), right or side == "right")
-    return lazy_tensor(lazy, torch.int64, _device(x, edges))
+    return lazy_tensor(lazy, torch.int32 if out_int32 else torch.int64, _device(x, edges))
 
 
 def _shaped(name: str) -> Callable[..., Any]:
-    """A change of shape: torch says how, on the elements' numbers."""
+    """A change of shape, or a choice of elements: torch says how, on the elements' places in memory."""
 
     def operation(x: NoiseTensor, *args: Any, **kwargs: Any) -> Any:
         if any(isinstance(value, torch.dtype) for value in (*args, *kwargs.values())):
             raise not_understood("the bits of random numbers", ADVICE)
-        numbered = torch.arange(x.cells.size).reshape(x.cells.shape)
-        result = getattr(torch.Tensor, name)(numbered, *args, **kwargs)
-        parts = [result] if isinstance(result, torch.Tensor) else result
-        tensors = tuple(_new(_pick(x.cells, part), x) for part in parts)
-        for tensor in tensors:
-            tensor.aliased = x.aliased = x.aliased or not np.shares_memory(tensor.cells, x.cells)
-        return tensors[0] if isinstance(result, torch.Tensor) else tensors
+        if not isinstance(x, NoiseTensor) or any(isinstance(value, NoiseTensor | Noise) for value in args):
+            raise not_understood("a random number used as an index", "draw an index by multinomial")
+        strides = [stride // x.cells.itemsize for stride in x.cells.strides]
+        size = 1 + sum((n - 1) * stride for n, stride in zip(x.cells.shape, strides, strict=True))
+        places = torch.arange(max(size, 0)).as_strided(x.cells.shape, strides)
+        memory = np.lib.stride_tricks.as_strided(x.cells, (max(size, 0),), (x.cells.itemsize,))
+        result = getattr(torch.Tensor, name)(places, *args, **kwargs)
+        if isinstance(result, torch.Tensor):
+            return _new(_at(memory, places, result), x)
+        return tuple(_new(_at(memory, places, part), x) for part in result)
 
     return operation
 
 
-def _pick(cells: Cells, numbered: torch.Tensor) -> Cells:
-    """The elements with these numbers; a view where NumPy can make one."""
-    shape = tuple(numbered.shape)
-    if numbered.numel() == cells.size and bool((numbered.reshape(-1) == torch.arange(cells.size)).all()):
-        return cells.reshape(shape)
-    return cells.reshape(-1)[numbered.numpy()]
+def _at(memory: Cells, places: torch.Tensor, part: torch.Tensor) -> Cells:
+    """The elements at these places in memory: a view of it where torch has made one, a copy where it has not."""
+    if not torch._C._is_alias_of(part, places):
+        return np.asarray(memory[part.numpy()], dtype=object)
+    strides = [stride * memory.itemsize for stride in part.stride()]
+    return np.lib.stride_tricks.as_strided(memory[part.storage_offset() :], tuple(part.shape), strides)
 
 
 def _joined(name: str) -> Callable[..., Any]:
@@ -436,7 +485,8 @@ NAMES = {
 REFLECTED = {"+": "__radd__", "-": "__rsub__", "*": "__rmul__", "/": "__rtruediv__", "**": "__rpow__"}
 IN_PLACE_FORM = {"+": "__iadd__", "-": "__isub__", "*": "__imul__", "/": "__itruediv__", "**": "__ipow__"}
 SHAPES = (
-    "view reshape flatten squeeze unsqueeze expand expand_as transpose t permute unbind split chunk select narrow flip"
+    "view reshape flatten squeeze unsqueeze expand expand_as transpose t permute unbind split chunk select narrow flip "
+    "contiguous gather index_select __getitem__"
 )
 
 
@@ -448,14 +498,13 @@ def _operations() -> dict[str, Callable[..., Any]]:
         "clamp": _clamp, "clip": _clamp, "clamp_": _filling(_clamp), "clamp_min": lambda x, min: _clamp(x, min),
         "clamp_min_": _filling(lambda x, min: _clamp(x, min)), "clamp_max": lambda x, max: _clamp(x, None, max),
         "where": _where, "masked_fill": _masked_fill, "masked_fill_": _filling(_masked_fill),
-        "gather": _gather, "__getitem__": _getitem, "__setitem__": _setitem, "stack": _joined("stack"),
+        "__setitem__": _setitem, "stack": _joined("stack"),
         "cat": _joined("cat"), "concat": _joined("cat"), "item": _item, "tolist": _tolist, "numpy": _numpy,
         "__array__": _numpy, "to": _to, "type": _to,
         "float": _typed(torch.float32), "double": _typed(torch.float64), "half": _typed(torch.float16),
         "bfloat16": _typed(torch.bfloat16), "long": _typed(torch.int64), "int": _typed(torch.int32),
         "floor": _whole(symbols.floor), "trunc": _whole(symbols.truncated), "cpu": lambda x: x,
         "detach": lambda x: x, "data": lambda x: x, "clone": lambda x, **_: x.copied(),
-        "contiguous": lambda x, **_: x,
         "rsub": _binary("-", reflected=True),
     }  # fmt: skip
     for op, names in NAMES.items():
