@@ -4,7 +4,8 @@
 
 The likeliest runs come first, so that an enumeration cut short knows most of the law. Checks on the way: a run follows
 the choices of an earlier one and must meet the same choices again; every run has another seed; the first runs are
-made again and must emit the same word from other noise, the very first one once more at the end.
+made again and must emit the same word from other noise, the very first one once more at the end. These repeats are
+all that can notice randomness made of the time, or of the digits of the seed: a rare event of that kind slips through.
 """
 
 import inspect
@@ -26,6 +27,7 @@ from rheocheck.intercept.streams import Streams, check_fresh
 
 Progress = Callable[[Fraction, int], None]  # (probability covered so far, runs so far)
 REPEATS = 20  # runs that are made twice; the first one as often
+ROUNDING = Fraction(1, 2**100)  # an unseen probability that is none
 MAX_NULL = 200  # events of probability zero that are looked at
 
 
@@ -112,7 +114,7 @@ def enumerate_law(
                     caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
                 if progress is not None:
                     progress(1 - search.unseen, paths)
-                if not search.pending or (not search.unseen and null_paths >= MAX_NULL):
+                if not search.pending or (search.unseen < ROUNDING and null_paths >= MAX_NULL):
                     break
                 if max_paths is not None and paths >= max_paths:
                     stopped = "max_paths"

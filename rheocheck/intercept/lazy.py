@@ -153,8 +153,8 @@ def decide_floor(noise: Noise) -> int:
     return int(middle.__floor__())
 
 
-def check_current(uniform: Uniform) -> None:
-    """Refuse a uniform of an earlier run, and one that has run in a race."""
+def check_run(uniform: Uniform) -> None:
+    """Refuse a uniform of an earlier run."""
     from rheocheck.intercept.search import current
 
     if uniform.run is not current():
@@ -162,6 +162,11 @@ def check_current(uniform: Uniform) -> None:
             f"a subject must draw its noise in the call that uses it, got noise of an earlier call at {line()}: "
             "it keeps state between calls; build everything inside the call"
         )
+
+
+def check_current(uniform: Uniform) -> None:
+    """Refuse a uniform of an earlier run, and one that has run in a race."""
+    check_run(uniform)
     if uniform.races is not None:
         raise not_understood("noise of a finished race compared with a number", "draw fresh noise")
 

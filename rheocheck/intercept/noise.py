@@ -216,12 +216,7 @@ class Noise:
     def __str__(self) -> str:
         raise not_understood("a random number written as text", "leave the printing out")
 
-    def __repr__(self) -> str:
-        text = "u"
-        for name, *values in self.steps:
-            shown = ", ".join(f"{float(v):.6g}" for v in values)
-            text = f"{name}({text}{', ' if shown else ''}{shown})"
-        return text
+    __repr__ = __str__
 
 
 def as_number(x: Any) -> Number:

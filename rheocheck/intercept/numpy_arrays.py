@@ -129,7 +129,7 @@ class NoiseArray(NDArrayOperatorsMixin):
     __float__ = __int__ = __index__ = __bool__ = __array__ = _no_number
 
     def __repr__(self) -> str:
-        return f"NoiseArray{self.cells.shape}"
+        raise not_understood("random numbers written as text", "leave the printing out")
 
 
 class LazyArray(NDArrayOperatorsMixin):
@@ -202,7 +202,7 @@ class LazyArray(NDArrayOperatorsMixin):
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"LazyArray{self.lazy.rows[0].shape}"
+        return repr(self.__array__())
 
 
 def array_of_one(value: Any) -> Any:

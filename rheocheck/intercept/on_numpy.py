@@ -167,7 +167,7 @@ def _seen(kind: type, streams: Streams) -> type:
         weights = np.full(len(population), 1.0) if p is None else np.asarray(p, dtype=float)
         if weights.shape != population.shape[:1]:
             raise ValueError("a and p must have same size")
-        if p is not None and not np.isclose(weights.sum(), 1.0, atol=1e-7):
+        if p is not None and abs(weights.sum() - 1) > np.sqrt(np.finfo(float).eps):  # as NumPy does
             raise ValueError("probabilities do not sum to 1")
         shape = () if size is None else _shape(size)
         request = ("choice", weights.tobytes(), shape, replace)
@@ -232,7 +232,8 @@ def _seen(kind: type, streams: Streams) -> type:
         "shuffle": shuffle, "binomial": binomial,
     }  # fmt: skip
     public = [name for name in dir(kind) if not name.startswith("_") and name not in DRAWS_NOTHING]
-    methods = {name: drawing.get(name) or _refusal(name) for name in public}
+    methods: dict[str, Any] = {name: drawing.get(name) or _refusal(name) for name in public}
+    methods["bit_generator"] = property(_refusal("bit_generator"))  # it draws unseen: advance, random_raw
     for name in {"seed", "set_state"} & set(dir(kind)):
         methods[name] = _moving(getattr(kind, name), streams)
     return type(kind.__name__, (kind,), methods)

@@ -21,9 +21,11 @@ from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
-from rheocheck.intercept.torch_tensors import lazy_tensor, noise_tensor, numbers, refill, tensor_like
+from rheocheck.intercept.torch_operations import operations
+from rheocheck.intercept.torch_tensors import OPERATIONS, lazy_tensor, noise_tensor, numbers, refill, tensor_like
 
 GLOBAL = id(torch.default_generator)
+OPERATIONS.update(operations())
 
 
 class TorchRandomness(TorchDispatchMode):
@@ -205,6 +207,7 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 
 def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Callable[..., Any]:
     def method(tensor: torch.Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> torch.Tensor:
+        kwargs = {{"from": "low", "to": "high"}.get(key, key): value for key, value in kwargs.items()}
         request = (
             name,
             tensor.dtype,

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rheocheck.intercept.errors import not_understood
-from rheocheck.intercept.lazy import check_current
+from rheocheck.intercept.lazy import check_run
 from rheocheck.intercept.noise import Noise, Number, _exp, _root
 from rheocheck.intercept.uniform import Uniform
 
@@ -68,8 +68,7 @@ def ranking(noises: Sequence[Noise | Number], k: int, largest: bool) -> list[int
         raise not_understood(f"a race for {k} places among {len(at)} that can win", "give them positive weights")
     uniforms = [running[i].uniform for i in at]
     for uniform in uniforms:
-        if uniform.races is None:
-            check_current(uniform)
+        check_run(uniform)
     if len({id(u) for u in uniforms}) < len(uniforms):
         raise not_understood("one uniform twice in a race", ADVICE)
     if all(u.fresh for u in uniforms):
