@@ -1,0 +1,227 @@
+(** The headline theorems, restated in full.
+
+    A theorem that was weakened in its own file no longer proves its restatement here, and this file fails. So do the
+    definitions that the statements rest on: they are repeated below, and must be equal by computation. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From rheocheck Require Import laws attempt verifiers one_hot walk draws predictable ranking rank_invariance kept survival.
+From rheocheck Require Import dynamic rule steep rheo_sampling cycles.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(** * One node *)
+
+Section Node.
+Variables (T : finType) (R : realFieldType).
+Implicit Types (p r l : T -> R) (x y : T).
+
+Fact is_law_is p : is_law p = ((forall x, 0 <= p x) /\ \sum_x p x = 1).
+Proof. by []. Qed.
+
+Fact attempt_is r l x k y : attempt r l x k y = Num.min 1 (r x / l x) * (y == x)%:R + (1 - Num.min 1 (r x / l x)) * k y.
+Proof. by []. Qed.
+
+Fact residual_is p r l y : residual p r l y =
+  if \sum_x Num.max 0 (r x - l x) == 0 then p y else Num.max 0 (r y - l y) / \sum_x Num.max 0 (r x - l x).
+Proof. by []. Qed.
+
+(** the rule of Leviathan et al. emits the target, for a token drawn from l *)
+Theorem one_draft_exact p r l y : is_law r -> is_law l ->
+  \sum_x l x * (Num.min 1 (r x / l x) * (y == x)%:R + (1 - Num.min 1 (r x / l x)) * residual p r l y) = r y.
+Proof. exact: attempt_exact. Qed.
+
+Variables (C : Type) (claim : C -> T -> R) (sampled : C -> bool).
+Hypothesis claim_law : forall c, is_law (claim c).
+
+Fact honest_is rule : honest claim rule =
+  (forall p h c y, is_law p -> \sum_x claim c x * rule p (rcons h (c, x)) y = rule p h y).
+Proof. by []. Qed.
+
+Fact matching_is p (h : seq (C * T)) : matching p h = p.
+Proof. by []. Qed.
+
+Fact recursive_is p r c x h : recursive claim p r ((c, x) :: h)
+  = attempt r (claim c) x (recursive claim p (residual p r (claim c)) h).
+Proof. by []. Qed.
+
+Fact recursive_start p r : recursive claim p r [::] = r.
+Proof. by []. Qed.
+
+Fact rheo_is p h : rheo claim sampled p h =
+  if [seq e <- h | sampled e.1] is (c, x) :: _ then attempt p (claim c) x (residual p p (claim c)) else p.
+Proof. by []. Qed.
+
+(** each verifier emits exactly p, whatever honest claims the builder makes and however they depend on earlier draws *)
+Theorem matching_node_exact p (a : ask T C) y : is_law p -> expect claim a (fun h => matching p h y) [::] = p y.
+Proof. exact: matching_exact. Qed.
+
+Theorem recursive_node_exact p (a : ask T C) y : is_law p -> expect claim a (fun h => recursive claim p p h y) [::] = p y.
+Proof. exact: recursive_exact. Qed.
+
+Theorem rheo_node_exact p (a : ask T C) y : is_law p -> expect claim a (fun h => rheo claim sampled p h y) [::] = p y.
+Proof. exact: rheo_exact. Qed.
+
+(** one-hot collapse: without draws, recursive rejection is matching *)
+Theorem one_hot_collapse p (h : seq (C * T)) y : is_law p ->
+  (forall i d, (i < size h)%N -> claim (nth d h i).1 = point R (nth d h i).2) ->
+  recursive claim p p h y = p y.
+Proof. by move=> pl; apply: recursive_point. Qed.
+End Node.
+
+(** * Paths *)
+
+Section Paths.
+Variables (T : finType) (R : realFieldType) (K : eqType) (ctx : K -> seq T) (claim : K -> T -> R).
+Variables (rule : (T -> R) -> seq (K * T) -> T -> R) (p : seq T -> T -> R).
+
+Fact target_is c y w : target p c (y :: w) = p c y * target p (rcons c y) w.
+Proof. by []. Qed.
+
+Fact emit_is rest t c y w : emit ctx rule p rest t c (y :: w) =
+  rule (p c) [seq e <- t | ctx e.1 == c] y *
+  (if y \in [seq e.2 | e <- [seq e <- t | ctx e.1 == c]] then emit ctx rule p rest t (rcons c y) w
+   else rest (rcons c y) w).
+Proof. by []. Qed.
+
+(** no tilt: one more node, drawn from its claim, does not change the chance of any word *)
+Theorem no_tilt t k c w : (forall k, is_law (claim k)) -> (forall c, is_law (p c)) -> honest claim rule ->
+  \sum_x claim k x * spell ctx rule p (rcons t (k, x)) c w = spell ctx rule p t c w.
+Proof. by move=> cl pl ho; apply: spell_honest. Qed.
+
+(** the path lemma: what is emitted is the product of node rules along the word, the completion included *)
+Theorem path_product t c w : (forall c y, rule (p c) [::] y = p c y) -> closed ctx t ->
+  emit ctx rule p (target p) t c w = spell ctx rule p t c w.
+Proof. by move=> st; apply: emit_spell. Qed.
+
+(** matching needs no honesty: any tree, however it came about *)
+Theorem matching_any_tree t c w : emit ctx (@matching T R K) p (target p) t c w = target p c w.
+Proof. exact: matching_lossless. Qed.
+End Paths.
+
+(** * Dynamic trees *)
+
+Section Trees.
+Variables (T : eqType) (R : realFieldType).
+Variables (more : seq T -> seq T -> bool) (wt : seq T -> seq T -> T -> R) (tie : T -> nat).
+Variables (branching frontier depth budget : nat).
+Local Notation build := (build more wt tie branching frontier depth budget).
+Local Notation place_of := (@place_of T R).
+Local Notation steep := (steep more wt branching).
+
+Fact rank_is (n : node T R) : rank tie n = (score n, (layer n, (tie (tok n), (prank n, slot n)))).
+Proof. by []. Qed.
+
+Fact build_is Y : build Y = take budget (sort (before tie)
+  (flatten [seq expand more wt branching Y d (front more wt tie branching frontier Y d) | d <- iota 0 depth])).
+Proof. by []. Qed.
+
+Hypothesis tie_blind : forall x y, tie x = tie y.
+Hypothesis wt_blind : forall s h x y, wt s h x = wt s h y.
+
+(** rank invariance *)
+Theorem next_slot_is_predictable Y Y' i : steep Y -> steep Y' ->
+  take i (map (@entry T R) (build Y)) = take i (map (@entry T R) (build Y')) ->
+  ohead (drop i (map place_of (build Y))) = ohead (drop i (map place_of (build Y'))).
+Proof. exact: build_predictable. Qed.
+
+(** survival in the budget cut, and in the cut of each layer, does not depend on the token drawn *)
+Theorem survival_is_blind Y Y' s h : steep Y -> steep Y' ->
+  (forall k, k != (s, h) -> Y k.1 k.2 = Y' k.1 k.2) ->
+  ((s, h) \in map place_of (build Y)) = ((s, h) \in map place_of (build Y')).
+Proof. exact: survival. Qed.
+
+Theorem frontier_survival_is_blind Y Y' s h d : (d < depth)%N -> steep Y -> steep Y' ->
+  (forall k, k != (s, h) -> Y k.1 k.2 = Y' k.1 k.2) ->
+  ((s, h) \in map place_of (frontier_at more wt tie branching frontier Y d))
+  = ((s, h) \in map place_of (frontier_at more wt tie branching frontier Y' d)).
+Proof. exact: frontier_survival. Qed.
+
+(** survivors of a node are a prefix of its slots *)
+Theorem survivors_are_a_slot_prefix Y n j : steep Y -> n \in build Y -> (j < slot n)%N ->
+  exists m, [/\ m \in build Y, ctx m = ctx n, slot m = j & sibs m = take j (sibs n)].
+Proof. exact: slot_prefix. Qed.
+End Trees.
+
+(** any dynamic tree whose ranks are blind to its draws, under any honest verifier *)
+Theorem blind_ranking_is_lossless (T : finType) (R : realFieldType) (more : seq T -> seq T -> bool)
+    (wt : seq T -> seq T -> T -> R) (tie : T -> nat) (branching frontier depth budget : nat)
+    (law : seq T -> seq T -> T -> R)
+    (rule : (T -> R) -> seq (place T branching depth * T) -> T -> R) (p : seq T -> T -> R) w :
+  (forall s h, is_law (law s h)) -> (forall x y, tie x = tie y) -> (forall s h x y, wt s h x = wt s h y) ->
+  (forall Z, (forall s h, law s h (Z s h) != 0) -> steep more wt branching Z) ->
+  (forall c, is_law (p c)) -> honest (claim law) rule -> (forall c y, rule (p c) [::] y = p c y) ->
+  \sum_Y weight (claim law) Y *
+     emit (@context_of T branching depth) rule p (target p)
+          (tree (kept more wt tie frontier budget law) Y) [::] w
+  = target p [::] w.
+Proof. by move=> *; apply: dynamic_lossless. Qed.
+
+(** * RheoSampling *)
+
+Section Rheo.
+Variables (T : finType) (R : realFieldType) (lead branching frontier depth budget : nat).
+Local Notation ctx := (@context_of T branching depth).
+
+Fact rheo_weight_is (q : seq T -> T -> R) s h x : rheo_weight q lead s h x =
+  if size h == lead then
+    (if h is a :: h' then Num.min (q s (last a h')) (\sum_(x | x \notin h) q s x) else top q s h)
+  else top q s h.
+Proof. by []. Qed.
+
+Fact rheo_law_is (q : seq T -> T -> R) s h b l x : rest q s h = b :: l -> law q lead s h x =
+  if size h == lead then (if x \in h then 0 else q s x / \sum_(x | x \notin h) q s x) else point R b x.
+Proof. by rewrite /law => ->. Qed.
+
+Fact weight_is (q : seq T -> T -> R) (Y : {ffun place T branching depth -> T}) :
+  weight (laws q lead branching depth) Y = \prod_k law q lead (val k.1) (val k.2) (Y k).
+Proof. by []. Qed.
+
+Theorem rheo_sampling_is_lossless (q p : seq T -> T -> R) rule w :
+  (forall s, is_law (q s)) -> (forall c, is_law (p c)) ->
+  honest (laws q lead branching depth) rule -> (forall c y, rule (p c) [::] y = p c y) ->
+  \sum_Y weight (laws q lead branching depth) Y *
+     emit ctx rule p (target p) (trees q lead branching frontier depth budget Y) [::] w
+  = target p [::] w.
+Proof. by move=> *; apply: rheo_lossless. Qed.
+
+Theorem rheo_sampling_with_recursive (q p : seq T -> T -> R) w : (forall s, is_law (q s)) -> (forall c, is_law (p c)) ->
+  \sum_Y weight (laws q lead branching depth) Y *
+     emit ctx (fun r => recursive (laws q lead branching depth) r r) p (target p)
+          (trees q lead branching frontier depth budget Y) [::] w
+  = target p [::] w.
+Proof. by move=> *; apply: rheo_recursive. Qed.
+
+Theorem rheo_sampling_with_rheo (q p : seq T -> T -> R) w : (forall s, is_law (q s)) -> (forall c, is_law (p c)) ->
+  \sum_Y weight (laws q lead branching depth) Y *
+     emit ctx (rheo (laws q lead branching depth) (@sampled T lead branching depth)) p (target p)
+          (trees q lead branching frontier depth budget Y) [::] w
+  = target p [::] w.
+Proof. by move=> *; apply: rheo_rheo. Qed.
+
+Theorem top_k_is_lossless (q p : seq T -> T -> R) rule w :
+  (forall s, is_law (q s)) -> (forall c, is_law (p c)) ->
+  honest (laws q branching branching depth) rule -> (forall c y, rule (p c) [::] y = p c y) ->
+  \sum_Y weight (laws q branching branching depth) Y *
+     emit ctx rule p (target p) (trees q branching branching frontier depth budget Y) [::] w
+  = target p [::] w.
+Proof. by move=> *; apply: top_k_lossless. Qed.
+
+(** any number of cycles; the drafter may change with the text and with the cycle *)
+Theorem rheo_sampling_over_cycles (q : nat -> seq T -> seq T -> T -> R) (p : seq T -> T -> R) n c w :
+  (forall m c s, is_law (q m c s)) -> (forall s, is_law (p s)) ->
+  generate p ctx (fun m c => rheo (laws (q m c) lead branching depth) (@sampled T lead branching depth))
+    (fun m c => weight (laws (q m c) lead branching depth))
+    (fun m c => trees (q m c) lead branching frontier depth budget) n c w
+  = target p c w.
+Proof. by move=> *; apply: rheo_cycles. Qed.
+
+Theorem recursive_over_cycles (q : nat -> seq T -> seq T -> T -> R) (p : seq T -> T -> R) n c w :
+  (forall m c s, is_law (q m c s)) -> (forall s, is_law (p s)) ->
+  generate p ctx (fun m c r => recursive (laws (q m c) lead branching depth) r r)
+    (fun m c => weight (laws (q m c) lead branching depth))
+    (fun m c => trees (q m c) lead branching frontier depth budget) n c w
+  = target p c w.
+Proof. by move=> *; apply: recursive_cycles. Qed.
+End Rheo.
