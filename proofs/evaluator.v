@@ -1,0 +1,179 @@
+(** An evaluator: the law that the theorems speak of, computed.
+
+    Sums over a finite type do not compute inside Coq, so every definition that uses one has a twin here that folds over
+    an explicit list of the vocabulary; trees are built by [explore]. [evaluate_exact] says that the number it computes is
+    the left side of the losslessness theorems, for RheoSampling and for its faulty relatives, under any of the three verifiers. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From rheocheck Require Import laws attempt verifiers walk draws predictable ranking pool kept dynamic rule rheo_sampling.
+From rheocheck Require Import queries explore.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(** what may be evaluated: whose weight the probe has, and who verifies *)
+Inductive builder (R : Type) := Rheo | Naive | Low of R.
+Arguments Rheo {R}.
+Arguments Naive {R}.
+Inductive verifier := Matching | Recursive | RheoVerification.
+
+Section Lists.
+Variables (T : finType) (R : realFieldType) (vocab : seq T).
+Implicit Types (p r l : T -> R) (x y : T) (s h : seq T).
+Local Notation total := (@total T R vocab).
+
+Section Verifiers.
+Variables (C : Type) (claim : C -> T -> R) (sampled : C -> bool).
+
+Definition list_gap r l : R := total (fun x => Num.max 0 (r x - l x)).
+Definition list_residual p r l : T -> R :=
+  let g := list_gap r l in fun y => if g == 0 then p y else Num.max 0 (r y - l y) / g.
+Fixpoint list_recursive p r (h : seq (C * T)) : T -> R :=
+  if h is (c, x) :: h' then attempt r (claim c) x (list_recursive p (list_residual p r (claim c)) h') else r.
+Definition list_rheo p (h : seq (C * T)) : T -> R :=
+  if [seq e <- h | sampled e.1] is (c, x) :: _ then attempt p (claim c) x (list_residual p p (claim c)) else p.
+Definition list_rule v : (T -> R) -> seq (C * T) -> T -> R :=
+  match v with Matching => @matching T R C | Recursive => fun p => list_recursive p p | RheoVerification => list_rheo end.
+Definition rule_of v : (T -> R) -> seq (C * T) -> T -> R :=
+  match v with Matching => @matching T R C | Recursive => fun p => recursive claim p p | RheoVerification => rheo claim sampled end.
+End Verifiers.
+
+Section Builders.
+Variables (q : seq T -> T -> R) (lead : nat).
+
+Definition list_rest s h := [seq x <- sort (fun x y => q s y <= q s x) vocab | (0 < q s x) && (x \notin h)].
+Definition list_more s h := list_rest s h != [::].
+Definition list_top s h : R := if list_rest s h is b :: _ then q s b else 0.
+Definition list_tail s h : R := total (fun x => if x \notin h then q s x else 0).
+Definition list_proxy s h : R := if h is a :: h' then Num.min (q s (last a h')) (list_tail s h) else list_top s h.
+Definition list_weight (b : builder R) s h x : R :=
+  if size h == lead then match b with Rheo => list_proxy s h | Naive => q s x | Low c => list_proxy s h * c end
+  else list_top s h.
+Definition list_law s h x : R :=
+  if list_rest s h is b :: _ then
+    if size h == lead then (if x \in h then 0 else q s x / list_tail s h) else point R b x
+  else q s x.
+Definition weight_of (b : builder R) : seq T -> seq T -> T -> R :=
+  match b with Rheo => rheo_weight q lead | Naive => naive_weight q lead | Low c => low_weight q lead c end.
+End Builders.
+
+Variables (b : builder R) (v : verifier) (tie : T -> nat) (q p : seq T -> T -> R).
+Variables (lead branching frontier depth budget : nat) (x0 : T) (fuel : nat).
+
+Definition average (f : seq (site T * T) -> R) : R :=
+  explore (list_more q) (list_weight q lead b) tie branching frontier depth budget (list_law q lead) vocab x0 fuel [::] f.
+
+Definition chance_of (w : seq T) (t : seq (site T * T)) : R :=
+  emit fst (list_rule (fun k => list_law q lead k.1 k.2) (fun k => size k.2 == lead) v) p (target p) t [::] w.
+
+(** the chance that one cycle, completed by the target, spells w *)
+Definition evaluate (w : seq T) : R := average (chance_of w).
+(** that no branch was cut short *)
+Definition complete : bool := average (fun _ => 1) == 1.
+End Lists.
+
+Section Exact.
+Variables (T : finType) (R : realFieldType).
+Implicit Types (p r l : T -> R) (x y : T) (s h : seq T).
+
+Lemma list_residualE p r l r' : r =1 r' -> list_residual (enum T) p r l =1 residual p r' l.
+Proof.
+move=> e y; rewrite /list_residual /list_gap total_sum /residual /gap e.
+by under eq_bigr do rewrite e.
+Qed.
+
+Lemma list_recursiveE (C : Type) (claim : C -> T -> R) p r r' (h : seq (C * T)) : r =1 r' ->
+  list_recursive (enum T) claim p r h =1 recursive claim p r' h.
+Proof.
+elim: h r r' => [|[c x] h IH] r r' e y //=; rewrite /attempt /accept e; congr (_ + _ * _).
+by apply: IH; apply: list_residualE.
+Qed.
+
+Lemma list_ruleE (C : Type) (claim : C -> T -> R) sampled v p (h : seq (C * T)) :
+  list_rule (enum T) claim sampled v p h =1 rule_of claim sampled v p h.
+Proof.
+case: v => y //=; first exact: list_recursiveE.
+rewrite /list_rheo /rheo; case: [seq _ <- h | _] => [|[c x] l] //.
+by rewrite /attempt (list_residualE _ _ (frefl p)).
+Qed.
+
+(** claims that agree, and slots under other names, make no difference to a rule *)
+Lemma rule_of_map (C C' : Type) (g : C -> C') (claim : C -> T -> R) (claim' : C' -> T -> R) sampled sampled' v p (h : seq (C * T)) y :
+  (forall c x, claim c x = claim' (g c) x) -> (forall c, sampled c = sampled' (g c)) ->
+  rule_of claim sampled v p h y = rule_of claim' sampled' v p [seq (g e.1, e.2) | e <- h] y.
+Proof.
+move=> ec es; have er r r' c : r =1 r' -> residual p r (claim c) =1 residual p r' (claim' (g c)).
+  move=> e z; rewrite /residual /gap e ec; under eq_bigr do rewrite e ec; by [].
+case: v => //=.
+  have gen r r' : r =1 r' -> recursive claim p r h y = recursive claim' p r' [seq (g e.1, e.2) | e <- h] y.
+    elim: h r r' => [|[c x] h IH] r r' e //=; rewrite /attempt /accept e ec; congr (_ + _ * _).
+    by apply: IH; apply: er.
+  exact: gen.
+rewrite /rheo filter_map (eq_filter (a2 := fun e : C * T => sampled e.1)) => [|e]; last by rewrite /= es.
+by case: [seq _ <- h | _] => [|[c x] l] //=; rewrite /attempt /accept ec (er _ _ _ (frefl p)).
+Qed.
+
+Lemma emit_map (K K' : eqType) (g : K -> K') (ctx : K -> seq T) (ctx' : K' -> seq T)
+    (rule : (T -> R) -> seq (K * T) -> T -> R) (rule' : (T -> R) -> seq (K' * T) -> T -> R) (p : seq T -> T -> R) rest t c w :
+  (forall k, ctx k = ctx' (g k)) ->
+  (forall p (h : seq (K * T)) y, rule p h y = rule' p [seq (g e.1, e.2) | e <- h] y) ->
+  emit ctx rule p rest t c w = emit ctx' rule' p rest [seq (g e.1, e.2) | e <- t] c w.
+Proof.
+move=> ek er; elim: w c => [//|y w IH] c /=; rewrite er IH.
+have -> : kids ctx' [seq (g e.1, e.2) | e <- t] c = [seq (g e.1, e.2) | e <- kids ctx t c].
+  by rewrite /kids filter_map; congr map; apply: eq_filter => e; rewrite /= ek.
+by rewrite /tokens -map_comp.
+Qed.
+
+Variables (q : seq T -> T -> R) (lead : nat).
+
+Lemma list_moreE s h : list_more (enum T) q s h = more q s h.
+Proof. by []. Qed.
+
+Lemma list_tailE s h : list_tail (enum T) q s h = tail q s h.
+Proof. by rewrite /list_tail total_sum -big_mkcond. Qed.
+
+Lemma list_proxyE s h : list_proxy (enum T) q s h = proxy q s h.
+Proof. by rewrite /list_proxy list_tailE. Qed.
+
+Lemma list_weightE b s h x : list_weight (enum T) q lead b s h x = weight_of q lead b s h x.
+Proof. by case: b => [||c]; rewrite /list_weight ?list_proxyE. Qed.
+
+Lemma list_lawE s h x : list_law (enum T) q lead s h x = law q lead s h x.
+Proof. by rewrite /list_law list_tailE. Qed.
+
+Lemma total_congr (vocab : seq T) (f g : T -> R) : f =1 g -> total vocab f = total vocab g.
+Proof. by move=> e; rewrite /total; elim: vocab => //= x l ->; rewrite e. Qed.
+
+Lemma explore_congr more more' wt wt' law law' vocab tie branching frontier depth budget (x0 : T) n t f f' :
+  (forall s h, more s h = more' s h) -> (forall s h x, wt s h x = wt' s h x) ->
+  (forall s h x, law s h x = law' s h x :> R) -> f =1 f' ->
+  explore more wt tie branching frontier depth budget law vocab x0 n t f
+  = explore more' wt' tie branching frontier depth budget law' vocab x0 n t f'.
+Proof.
+move=> em ew el ef; elim: n t => [|n IH] t /=;
+  rewrite /unseen (queries_congr _ em ew) /grown (build_congr _ em ew); case: ohead => // k.
+by apply: total_congr => x; rewrite el IH.
+Qed.
+
+Hypothesis q_law : forall s, is_law (q s).
+Variables (branching frontier depth budget : nat) (tie : T -> nat) (p : seq T -> T -> R) (b : builder R) (v : verifier).
+Local Notation laws := (laws q lead branching depth).
+
+(** the evaluator computes what the theorems speak of *)
+Theorem evaluate_exact x0 n w : complete (enum T) b tie q lead branching frontier depth budget x0 n ->
+  \sum_Y weight laws Y *
+    emit (@context_of T branching depth) (rule_of laws (@sampled T lead branching depth) v) p (target p)
+         (tree (kept (more q) (weight_of q lead b) tie frontier budget (law q lead)) Y) [::] w
+  = evaluate (enum T) b v tie q p lead branching frontier depth budget x0 n w.
+Proof.
+rewrite /complete /evaluate /average => /eqP.
+rewrite !(explore_congr _ _ _ _ _ _ _ _ _ list_moreE (list_weightE b) list_lawE (fun _ => erefl)) => done.
+rewrite -(explore_exact (law_ok lead q_law) _ done); apply: eq_bigr => Y _; congr (_ * _).
+rewrite /chance_of (emit_map (g := fun k : place T branching depth => (val k.1, val k.2)) (ctx' := fst)
+  (rule' := list_rule (enum T) (fun k : site T => list_law (enum T) q lead k.1 k.2) (fun k => size k.2 == lead) v)) //.
+move=> p' h y; rewrite list_ruleE; apply: (rule_of_map (g := fun k : place T branching depth => (val k.1, val k.2))) => // k x.
+by rewrite list_lawE.
+Qed.
+End Exact.
