@@ -19,3 +19,14 @@ Print Assumptions rheo_sampling_with_rheo.
 Print Assumptions top_k_is_lossless.
 Print Assumptions rheo_sampling_over_cycles.
 Print Assumptions recursive_over_cycles.
+Print Assumptions rheo_sampling_program_is_lossless.
+Print Assumptions block_completed.
+Print Assumptions block_program_law.
+Print Assumptions expected_block_length.
+Print Assumptions one_hot_ceiling.
+Print Assumptions acceptance_bound.
+Print Assumptions rheo_attains_the_bound.
+Print Assumptions evaluator_is_exact.
+Print Assumptions naive_ranking_is_biased.
+Print Assumptions token_ties_are_biased.
+Print Assumptions low_proxy_is_biased.

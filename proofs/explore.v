@@ -137,20 +137,50 @@ have := eager_lazy cl next_fresh n (when_done f) (isT : uniq (keys ([::] : seq (
 by rewrite big_nil mul1r lazy_explore => <-; apply: eq_bigr => Y _; rewrite mulr1.
 Qed.
 
+Lemma weight_total : \sum_Y weight claim Y = 1.
+Proof.
+have cl : forall k, is_law (claim k) by move=> k; apply: law_ok.
+have := agree_weight cl (isT : uniq (keys ([::] : seq (place * T)))); rewrite big_nil => <-.
+by apply: eq_bigr => Y _; rewrite mulr1.
+Qed.
+
 Theorem explore_exact n f : explore n [::] (fun _ => 1) = 1 ->
   \sum_Y weight claim Y * f (map decode (tree kept Y)) = explore n [::] f.
 Proof.
 have cl : forall k, is_law (claim k) by move=> k; apply: law_ok.
 have w0 Y : 0 <= weight claim Y by apply: prodr_ge0 => k _; have [] := cl k.
-have w1 : \sum_Y weight claim Y = 1.
-  have := agree_weight cl (isT : uniq (keys ([::] : seq (place * T)))); rewrite big_nil => <-.
-  by apply: eq_bigr => Y _; rewrite mulr1.
 rewrite -eager_explore => one.
 have gone : forall Y, true -> weight claim Y * (1 - when_done (fun _ => 1) (run next n [::] Y)) = 0.
   apply: psumr_eq0P => [Y _|]; first by rewrite mulr_ge0 // /when_done; case: (unseen _) => [?|]; rewrite ?subr0 ?subrr ?ler01.
-  by under eq_bigr do rewrite mulrBr mulr1; rewrite sumrB w1 one subrr.
+  by under eq_bigr do rewrite mulrBr mulr1; rewrite sumrB weight_total one subrr.
 rewrite -eager_explore; apply: eq_bigr => Y _; have := gone Y isT; rewrite /when_done.
 case e: (unseen _) => [k|]; first by rewrite subr0 mulr1 => ->; rewrite !mul0r.
 by move=> _; rewrite (grown_kept (run_agree _ _) e).
+Qed.
+
+(** as many steps as there are places are always enough *)
+Lemma run_grows n t Y : uniq (keys t) ->
+  next (run next n t Y) = None \/ size (run next n t Y) = (n + size t)%N /\ uniq (keys (run next n t Y)).
+Proof.
+elim: n t => [|n IH] t ut /=; first by right.
+case e: (next t) => [k|]; last by left.
+have := IH (rcons t (k, Y k)); rewrite /keys map_rcons rcons_uniq next_fresh // size_rcons addSnnS; exact.
+Qed.
+
+Lemma run_done Y : unseen (map decode (run next #|{: place}| [::] Y)) = None.
+Proof.
+set t := run _ _ _ _; have [|[sz ut]] := run_grows #|{: place}| Y (isT : uniq (keys ([::] : seq (place * T)))).
+  by rewrite -/t /next; case: (unseen _).
+case e: (unseen _) => [k|//]; have kt : next t = Some (place_at k.1 k.2) by rewrite /next e.
+have u : uniq (place_at k.1 k.2 :: keys t) by rewrite /= (next_fresh kt).
+have := max_card (mem (place_at k.1 k.2 :: keys t)).
+by rewrite (card_uniqP u) /= size_map sz addn0 ltnn.
+Qed.
+
+Theorem explore_whole f :
+  \sum_Y weight claim Y * f (map decode (tree kept Y)) = explore #|{: place}| [::] f.
+Proof.
+apply: explore_exact; rewrite -eager_explore -[RHS]weight_total; apply: eq_bigr => Y _.
+by rewrite /when_done run_done mulr1.
 Qed.
 End Exact.

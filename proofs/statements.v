@@ -4,7 +4,8 @@
     definitions that the statements rest on: they are repeated below, and must be equal by computation. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers one_hot walk draws predictable ranking rank_invariance kept survival.
-From rheocheck Require Import dynamic rule steep rheo_sampling cycles.
+From rheocheck Require Import dynamic rule steep rheo_sampling cycles sampling block transport queries explore.
+From rheocheck Require Import renaming program evaluator pairs counterexamples.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -225,3 +226,125 @@ Theorem recursive_over_cycles (q : nat -> seq T -> seq T -> T -> R) (p : seq T -
   = target p c w.
 Proof. by move=> *; apply: recursive_cycles. Qed.
 End Rheo.
+
+(** * Programs *)
+
+Section Programs.
+Variables (T : finType) (R : realFieldType) (lead branching frontier depth budget : nat).
+
+Fact bind_is A B (d : dist R A) (f : A -> dist R B) :
+  bind d f = flatten [seq [seq (e.1 * e'.1, e'.2) | e' <- f e.2] | e <- d].
+Proof. by []. Qed.
+
+Fact prob_is (A : eqType) (d : dist R A) a : prob d a = \sum_(e <- d) e.1 * (e.2 == a)%:R.
+Proof. by []. Qed.
+
+Fact cycle_program_is (q p : seq T -> T -> R) v x0 n :
+  cycle_program q p lead branching frontier depth budget v x0 n =
+  bind (grow q lead branching frontier depth x0 #|{: place T branching depth}| [::])
+    (fun t => walk fst (verify q lead v) p
+                (grown (more q) (rheo_weight q lead) (fun _ => 0%N) branching frontier depth budget x0 t) n [::]).
+Proof. by []. Qed.
+
+(** RheoSampling written as a program that draws a token when it first looks at it, with any of the three verifiers, its
+    block completed to the length of w: it emits w as often as the target does *)
+Theorem rheo_sampling_program_is_lossless (q p : seq T -> T -> R) v x0 w :
+  (forall s, is_law (q s)) -> (forall c, is_law (p c)) ->
+  prob (cycle_program q p lead branching frontier depth budget v x0 (size w)) w = target p [::] w.
+Proof. by move=> *; apply: program_lossless. Qed.
+End Programs.
+
+(** * The block *)
+
+Section Blocks.
+Variables (T : finType) (R : realFieldType) (K : eqType) (ctx : K -> seq T).
+Variables (rule : (T -> R) -> seq (K * T) -> T -> R) (program : (T -> R) -> seq (K * T) -> dist R (T * bool)).
+Variable p : seq T -> T -> R.
+
+(** completed by the target, the block is the text that [emit] speaks of *)
+Theorem block_completed t c w : emit ctx rule p (target p) t c w
+  = \sum_(i < size w) block_law ctx rule p t c (take i.+1 w) * target p (c ++ take i.+1 w) (drop i.+1 w)
+    + pass ctx rule p t c w.
+Proof. exact: emit_block. Qed.
+
+(** the block of the program has the law [block_law], and the expected length of a sum of tails *)
+Theorem block_program_law t n c w : (forall c, is_law (p c)) ->
+  (forall c, carries_out program rule (kids ctx t c)) -> (size w <= n.+1)%N ->
+  prob (block ctx program p t n c) w = block_law ctx rule p t c w.
+Proof. by move=> pl co sw; apply: program_block. Qed.
+
+Theorem expected_block_length t n c : (forall c, is_law (p c)) ->
+  (forall c, carries_out program rule (kids ctx t c)) -> (forall c, is_law (rule (p c) (kids ctx t c))) ->
+  (forall c', size c' = (size c + n)%N -> kids ctx t c' = [::]) ->
+  mean (block ctx program p t n c) (fun w => (size w)%:R) = \sum_(d < n.+1) longer ctx rule p t d c.
+Proof. by move=> pl co rl wt; apply: expected_length. Qed.
+
+(** the one-hot ceiling *)
+Theorem one_hot_ceiling t n : closed ctx t -> uniq [seq rcons (ctx e.1) e.2 | e <- t] ->
+  (forall c y, rule (p c) (kids ctx t c) y = p c y) -> (forall e, e \in t -> size (ctx e.1) < n)%N ->
+  \sum_(d < n.+1) longer ctx rule p t d [::] = 1 + \sum_(e <- t) target p [::] (rcons (ctx e.1) e.2).
+Proof. by move=> *; apply: one_hot_length. Qed.
+End Blocks.
+
+(** * Acceptance *)
+
+Section Acceptance.
+Variables (T : finType) (R : realFieldType).
+
+(** no verifier accepts more than this ... *)
+Theorem acceptance_bound (p l : T -> R) (leads : seq T) (V : T -> T -> R) : is_law l -> (forall x, is_law (V x)) ->
+  (forall x, x \in leads -> l x = 0) -> (forall y, \sum_x l x * V x y = p y) ->
+  \sum_x l x * (\sum_(y | (y \in leads) || (y == x)) V x y)
+  <= \sum_(y | y \in leads) p y + \sum_x Num.min (l x) (p x).
+Proof. exact: transport_bound. Qed.
+
+(** ... and RheoVerification accepts as much, when no fill is kept *)
+Theorem rheo_attains_the_bound (C : Type) (claim : C -> T -> R) (sampled : C -> bool) (p : T -> R) (h : seq (C * T)) c :
+  (forall c, is_law (claim c)) -> is_law p -> all (fun e => ~~ sampled e.1) h -> sampled c ->
+  (forall x, x \in [seq e.2 | e <- h] -> claim c x = 0) ->
+  \sum_x claim c x * (\sum_(y | (y \in [seq e.2 | e <- h]) || (y == x)) rheo claim sampled p (rcons h (c, x)) y)
+  = \sum_(y | y \in [seq e.2 | e <- h]) p y + \sum_x Num.min (claim c x) (p x).
+Proof. by move=> *; apply: rheo_attains. Qed.
+End Acceptance.
+
+(** * What goes wrong *)
+
+(** the tree that is a function of the tokens asked for, and the evaluator: for any builder of the family *)
+Theorem evaluator_is_exact (T : finType) (R : realFieldType) (vocab : seq T) (b : builder R) tie v (q p : seq T -> T -> R)
+    lead branching frontier depth budget x0 n w :
+  vocab = enum T -> (forall s, is_law (q s)) -> complete vocab b tie q lead branching frontier depth budget x0 n ->
+  \sum_Y weight (laws q lead branching depth) Y *
+    emit (@context_of T branching depth) (rule_of (laws q lead branching depth) (@sampled T lead branching depth) v) p
+         (target p) (tree (kept (more q) (weight_of q lead b) tie frontier budget (law q lead)) Y) [::] w
+  = evaluate vocab b v tie q p lead branching frontier depth budget x0 n w.
+Proof. exact: emitted_evaluate. Qed.
+
+(** naive ranking: 4/9 instead of 1/3 *)
+Theorem naive_ranking_is_biased :
+  let q := model [:: 2%:Q / 3%:Q; 1%:Q / 3%:Q] [::] in
+  let p := model [:: 1%:Q / 3%:Q; 2%:Q / 3%:Q] [::] in
+  \sum_Y weight (laws q 0 2 1) Y *
+    emit (@context_of _ 2 1) (rheo (laws q 0 2 1) (@sampled _ 0 2 1)) p (target p)
+      (tree (kept (more q) (naive_weight q 0) (fun _ => 0%N) 2 1 (law q 0)) Y) [::] [:: zero2]
+  = 4%:Q / 9%:Q /\ target p [::] [:: zero2] = 1%:Q / 3%:Q.
+Proof. exact: naive_biased. Qed.
+
+(** ties decided by the token: 3/4 instead of 1/2 *)
+Theorem token_ties_are_biased :
+  let q := model [:: 1%:Q / 4%:Q; 1%:Q / 2%:Q; 1%:Q / 4%:Q] [::] in
+  let p := model [:: 1%:Q / 2%:Q; 1%:Q / 4%:Q; 1%:Q / 4%:Q] [::] in
+  \sum_Y weight (laws q 1 2 1) Y *
+    emit (@context_of _ 2 1) (rheo (laws q 1 2 1) (@sampled _ 1 2 1)) p (target p)
+      (tree (kept (more q) (rheo_weight q 1) (fun x : 'I_3 => val x) 2 1 (law q 1)) Y) [::] [:: zero3]
+  = 3%:Q / 4%:Q /\ target p [::] [:: zero3] = 1%:Q / 2%:Q.
+Proof. exact: token_ties_biased. Qed.
+
+(** a proxy below the fills, blind though it is: 3/8 instead of 1/4 *)
+Theorem low_proxy_is_biased :
+  let q := model [:: 1%:Q / 2%:Q; 3%:Q / 10%:Q; 1%:Q / 5%:Q] [::] in
+  let p := model [:: 1%:Q / 4%:Q; 1%:Q / 4%:Q; 1%:Q / 2%:Q] [::] in
+  \sum_Y weight (laws q 0 2 1) Y *
+    emit (@context_of _ 2 1) (rheo (laws q 0 2 1) (@sampled _ 0 2 1)) p (target p)
+      (tree (kept (more q) (low_weight q 0 (4%:Q / 5%:Q)) (fun _ => 0%N) 2 1 (law q 0)) Y) [::] [:: zero3]
+  = 3%:Q / 8%:Q /\ target p [::] [:: zero3] = 1%:Q / 4%:Q.
+Proof. exact: low_proxy_biased. Qed.

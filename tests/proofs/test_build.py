@@ -29,6 +29,17 @@ HEADLINES = [
     "top_k_is_lossless",
     "rheo_sampling_over_cycles",
     "recursive_over_cycles",
+    "rheo_sampling_program_is_lossless",
+    "block_completed",
+    "block_program_law",
+    "expected_block_length",
+    "one_hot_ceiling",
+    "acceptance_bound",
+    "rheo_attains_the_bound",
+    "evaluator_is_exact",
+    "naive_ranking_is_biased",
+    "token_ties_are_biased",
+    "low_proxy_is_biased",
 ]
 ESCAPES = r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Hypothesis\s*:|Unset Guard Checking|bypass_check)\b"
 
