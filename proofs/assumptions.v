@@ -12,6 +12,7 @@ Print Assumptions next_slot_is_predictable.
 Print Assumptions survival_is_blind.
 Print Assumptions frontier_survival_is_blind.
 Print Assumptions survivors_are_a_slot_prefix.
+Print Assumptions best_first_is_layer_wise.
 Print Assumptions blind_ranking_is_lossless.
 Print Assumptions rheo_sampling_is_lossless.
 Print Assumptions rheo_sampling_with_recursive.

@@ -26,6 +26,18 @@ Lemma emitted_evaluate (T : finType) (R : realFieldType) (vocab : seq T) (b : bu
   = evaluate vocab b v tie q p lead branching frontier depth budget x0 n w.
 Proof. by move=> -> ql; apply: evaluate_exact. Qed.
 
+(** a table of words and chances, checked by one computation *)
+Lemma emitted_table (T : finType) (R : realFieldType) (vocab : seq T) (b : builder R) tie v q p
+    lead branching frontier depth budget x0 n (table : seq (seq T * R)) :
+  vocab = enum T -> (forall s, is_law (q s)) ->
+  complete vocab b tie q lead branching frontier depth budget x0 n
+  && all (fun e => evaluate vocab b v tie q p lead branching frontier depth budget x0 n e.1 == e.2) table ->
+  forall e, e \in table -> emitted b tie v q p lead branching frontier depth budget e.1 = e.2.
+Proof.
+move=> ve ql /andP[done /allP ok] e et.
+by rewrite (emitted_evaluate _ _ _ ve ql done); apply/eqP; apply: ok.
+Qed.
+
 Definition no_tie (T : Type) (x : T) : nat := 0.
 Definition by_token n (x : 'I_n) : nat := val x.
 Definition zero2 : 'I_2 := @Ordinal 2 0 isT.

@@ -5,7 +5,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers one_hot walk draws predictable ranking rank_invariance kept survival.
 From rheocheck Require Import dynamic rule steep rheo_sampling cycles sampling block transport queries explore.
-From rheocheck Require Import renaming program evaluator pairs counterexamples.
+From rheocheck Require Import best_first renaming program evaluator pairs counterexamples.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -143,6 +143,21 @@ Proof. exact: frontier_survival. Qed.
 Theorem survivors_are_a_slot_prefix Y n j : steep Y -> n \in build Y -> (j < slot n)%N ->
   exists m, [/\ m \in build Y, ctx m = ctx n, slot m = j & sibs m = take j (sibs n)].
 Proof. exact: slot_prefix. Qed.
+
+(** popping the best candidate of a heap, [budget] times, keeps the same nodes as the layers do *)
+Fact pop_is Y n heap popped : pop more wt tie branching frontier depth Y n.+1 heap popped =
+  if sort (before tie) heap is e :: heap' then
+    pop more wt tie branching frontier depth Y n
+      (heap' ++ (let k := count (fun z => layer z == layer e) popped in
+                 if (k < frontier)%N && ((layer e).+1 < depth)%N then children more wt branching Y k e else [::]))
+      (rcons popped e)
+  else popped.
+Proof. by []. Qed.
+
+Theorem best_first_is_layer_wise Y : steep Y ->
+  pop more wt tie branching frontier depth Y budget
+    (if (0 < depth)%N then cands more wt tie branching frontier Y 0 else [::]) [::] = build Y.
+Proof. exact: best_first_build. Qed.
 End Trees.
 
 (** any dynamic tree whose ranks are blind to its draws, under any honest verifier *)

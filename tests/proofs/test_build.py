@@ -22,6 +22,7 @@ HEADLINES = [
     "survival_is_blind",
     "frontier_survival_is_blind",
     "survivors_are_a_slot_prefix",
+    "best_first_is_layer_wise",
     "blind_ranking_is_lossless",
     "rheo_sampling_is_lossless",
     "rheo_sampling_with_recursive",
