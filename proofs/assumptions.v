@@ -14,6 +14,7 @@ Print Assumptions frontier_survival_is_blind.
 Print Assumptions survivors_are_a_slot_prefix.
 Print Assumptions best_first_is_layer_wise.
 Print Assumptions blind_ranking_is_lossless.
+Print Assumptions certificate_is_sound.
 Print Assumptions rheo_sampling_is_lossless.
 Print Assumptions rheo_sampling_with_recursive.
 Print Assumptions rheo_sampling_with_rheo.

@@ -1,9 +1,9 @@
 (** Best-first popping keeps the same nodes as the layer-wise loop.
 
-    The exact engine never builds layers. It pops the best candidate of a heap, [budget] times; a popped node that is among
-    the first [frontier] of its layer puts its children into the heap. The invariant is that after i pops the popped nodes are
-    the first i of the ranked pool, and the heap holds the other nodes whose parent was popped. The best of all nodes that
-    are left is among them, because a parent ranks above its children. *)
+    The exact engine never builds layers. It pops the best candidate of a heap, [budget] times; a popped node that is
+    among the first [frontier] of its layer puts its children into the heap. The invariant is that after i pops the
+    popped nodes are the first i of the ranked pool, and the heap holds the other nodes whose parent was popped. The
+    best of all nodes that are left is among them, because a parent ranks above its children. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import ranking pool precedence rank_invariance kept.
 Set Implicit Arguments.
@@ -133,7 +133,8 @@ have er : e = r.
   have ed : e \in drop i (ranked Y) by move: eh; rewrite hE => /andP[].
   have br : before r e := ranked_below n0 isz ed.
   have be : before e r.
-    have := sort_sorted (@before_total T R tie) heap; rewrite sE /= (path_sortedE (@before_trans T R tie)) => /andP[/allP al _].
+    have := sort_sorted (@before_total T R tie) heap;
+      rewrite sE /= (path_sortedE (@before_trans T R tie)) => /andP[/allP al _].
     by move: rh; rewrite -(mem_sort before) sE inE => /orP[/eqP -> |/al //]; exact: lexx.
   apply: (@rank_inj T R more wt tie branching frontier depth Y).
   - by rewrite -ranked_mem (mem_drop ed).

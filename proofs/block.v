@@ -1,13 +1,14 @@
 (** The block of one cycle: its law, its length, and the ceiling of one-hot drafts.
 
-    The block is what a cycle emits by itself: the accepted path and one more token. Completed by the target it is what
-    [emit] speaks of ([emit_block]). Its expected length is what speculation is for:
+    The block is what a cycle emits by itself: the accepted path and one more token. Completed by the target it is
+    what [emit] speaks of ([emit_block]). Its expected length is what speculation is for:
 
         expected_length :  E(length)  =  sum over d of P(the block has more than d tokens)
         one_hot_length  :  for a fixed tree, whose claims are all one-hot, under any verifier that is exact for it,
                            E(length)  =  1 + sum over the nodes of the target's chance of the path to the node
 
-    The last line is a ceiling: with fixed drafts no cleverness of the verifier can add a thing, only the choice of nodes. *)
+    The last line is a ceiling: with fixed drafts no cleverness of the verifier can add a thing, only the choice of
+    nodes. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers one_hot walk sampling.
 Set Implicit Arguments.

@@ -1,8 +1,9 @@
 (** What goes wrong without the hypotheses: three builders, three small pairs, computed.
 
-    Each keeps the definitions of RheoSampling, the ranking loop and the verifiers, and changes one thing. In each, one
-    node is kept of a probe and another slot, so the probe's survival depends on what it drew, while its claim still says
-    q~. The numbers are the law of the first emitted token; the same pairs are computed by rheocheck.exact in the tests. *)
+    Each keeps the definitions of RheoSampling, the ranking loop and the verifiers, and changes one thing. In each,
+    one node is kept of a probe and another slot, so the probe's survival depends on what it drew, while its claim
+    still says q~. The numbers are the law of the first emitted token; the same pairs are computed by rheocheck.exact
+    in the tests. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers walk draws predictable ranking dynamic rule rheo_sampling.
 From rheocheck Require Import renaming queries explore evaluator pairs.
@@ -13,7 +14,8 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (** the law of the text of one cycle: builder and ties, verifier, pair, sizes *)
-Definition emitted (T : finType) (R : realFieldType) (b : builder R) (tie : T -> nat) (v : verifier) (q p : seq T -> T -> R)
+Definition emitted (T : finType) (R : realFieldType) (b : builder R) (tie : T -> nat) (v : verifier)
+    (q p : seq T -> T -> R)
     (lead branching frontier depth budget : nat) (w : seq T) : R :=
   \sum_Y weight (laws q lead branching depth) Y *
     emit (@context_of T branching depth) (rule_of (laws q lead branching depth) (@sampled T lead branching depth) v) p
@@ -45,8 +47,9 @@ Definition zero3 : 'I_3 := @Ordinal 3 0 isT.
 
 (** ** Naive ranking: the probe is ranked by its own probability
 
-    Two tokens, no lead, a probe and a fill, one of them kept. The likelier token outranks its fill, the other does not: the
-    kept probe is always token 0, and its claim says (2/3, 1/3). Token 0 comes out with 2/3 * 1/2 + 1/3 * 1/3 = 4/9. *)
+    Two tokens, no lead, a probe and a fill, one of them kept. The likelier token outranks its fill, the other does
+    not: the kept probe is always token 0, and its claim says (2/3, 1/3). Token 0 comes out with 2/3 * 1/2 + 1/3 * 1/3
+    = 4/9. *)
 Definition naive_q : seq 'I_2 -> 'I_2 -> rat := model [:: 2%:Q / 3%:Q; 1%:Q / 3%:Q] [::].
 Definition naive_p : seq 'I_2 -> 'I_2 -> rat := model [:: 1%:Q / 3%:Q; 2%:Q / 3%:Q] [::].
 
@@ -71,8 +74,8 @@ Qed.
 
 (** ** Ties by token: the probe ties the last lead by construction
 
-    One lead, q = (1/4, 1/2, 1/4): the lead is token 1 at 1/2, the probe stands at min{1/2, 1/2} whatever it drew. One is
-    kept. If the smaller token wins the tie, the probe is kept when it drew 0 and not when it drew 2. *)
+    One lead, q = (1/4, 1/2, 1/4): the lead is token 1 at 1/2, the probe stands at min{1/2, 1/2} whatever it drew. One
+    is kept. If the smaller token wins the tie, the probe is kept when it drew 0 and not when it drew 2. *)
 Definition tie_q : seq 'I_3 -> 'I_3 -> rat := model [:: 1%:Q / 4%:Q; 1%:Q / 2%:Q; 1%:Q / 4%:Q] [::].
 Definition tie_p : seq 'I_3 -> 'I_3 -> rat := model [:: 1%:Q / 2%:Q; 1%:Q / 4%:Q; 1%:Q / 4%:Q] [::].
 
@@ -91,8 +94,8 @@ Qed.
 (** ** A proxy below the fills
 
     No lead, q = (1/2, 3/10, 1/5), the probe at 4/5 of q(x1) = 2/5. Its weight is blind to its token; that of the fill
-    behind it is not: it is 3/10 when the probe drew token 0, and 1/2 when it did not. So the probe is kept, as one node of
-    one, exactly when it drew token 0. *)
+    behind it is not: it is 3/10 when the probe drew token 0, and 1/2 when it did not. So the probe is kept, as one
+    node of one, exactly when it drew token 0. *)
 Definition low_q : seq 'I_3 -> 'I_3 -> rat := model [:: 1%:Q / 2%:Q; 3%:Q / 10%:Q; 1%:Q / 5%:Q] [::].
 Definition low_p : seq 'I_3 -> 'I_3 -> rat := model [:: 1%:Q / 4%:Q; 1%:Q / 4%:Q; 1%:Q / 2%:Q] [::].
 

@@ -3,7 +3,8 @@
     Places are bounded sequences, so that there are finitely many and a draw Y is a finite function with a product law.
     [draws] answers a question about a place out of bounds with any possible token; the loop never asks. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From rheocheck Require Import laws attempt verifiers walk draws predictable ranking pool precedence rank_invariance kept.
+From rheocheck Require Import laws attempt verifiers walk draws predictable ranking pool precedence rank_invariance
+  kept.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -51,7 +52,8 @@ Definition decode (e : place * T) : seq T * seq T * T := (val e.1.1, val e.1.2, 
 Lemma decode_inj : injective decode.
 Proof. by case=> [[a b] x] [[c d] y] [/val_inj -> /val_inj -> ->]. Qed.
 
-Lemma place_atK n Y : n \in nodes Y -> val (place_at (ctx n) (sibs n)).1 = ctx n /\ val (place_at (ctx n) (sibs n)).2 = sibs n.
+Lemma place_atK n Y : n \in nodes Y ->
+  val (place_at (ctx n) (sibs n)).1 = ctx n /\ val (place_at (ctx n) (sibs n)).2 = sibs n.
 Proof.
 case/build_bounds => sc [ld ss lb]; rewrite /place_at /insub_bseq /= !insubdK //.
   by rewrite unfold_in ss ltnW.
@@ -71,7 +73,8 @@ Proof. by rewrite /kept -map_comp; apply/eq_in_map => n nY; have [cc ss] := plac
 Lemma kept_predictable : predictable claim kept.
 Proof.
 move=> Y Y' i pY pY' e.
-have := @build_predictable _ _ more wt tie branching frontier depth budget tie_blind wt_blind _ _ i (steepY pY) (steepY pY').
+have := @build_predictable _ _ more wt tie branching frontier depth budget tie_blind wt_blind _ _ i (steepY pY)
+  (steepY pY').
 have tk Z : take i (map decode (tree kept Z)) = map decode (take i (tree kept Z)) by rewrite map_take.
 have dk (f : place -> seq T * seq T) Z : drop i (map f (kept Z)) = map f (drop i (kept Z)) by rewrite map_drop.
 rewrite -!tree_entries -!kept_places !tk e !dk => /(_ erefl).

@@ -1,10 +1,12 @@
 (** An evaluator: the law that the theorems speak of, computed.
 
-    Sums over a finite type do not compute inside Coq, so every definition that uses one has a twin here that folds over
-    an explicit list of the vocabulary; trees are built by [explore]. [evaluate_exact] says that the number it computes is
-    the left side of the losslessness theorems, for RheoSampling and for its faulty relatives, under any of the three verifiers. *)
+    Sums over a finite type do not compute inside Coq, so every definition that uses one has a twin here that folds
+    over an explicit list of the vocabulary; trees are built by [explore]. [evaluate_exact] says that the number it
+    computes is the left side of the losslessness theorems, for RheoSampling and for its faulty relatives, under any
+    of the three verifiers. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From rheocheck Require Import laws attempt verifiers walk draws predictable ranking pool kept dynamic rule rheo_sampling.
+From rheocheck Require Import laws attempt verifiers walk draws predictable ranking pool kept dynamic rule
+  rheo_sampling.
 From rheocheck Require Import renaming queries explore.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -33,7 +35,11 @@ Fixpoint list_recursive p r (h : seq (C * T)) : T -> R :=
 Definition list_rheo p (h : seq (C * T)) : T -> R :=
   if [seq e <- h | sampled e.1] is (c, x) :: _ then attempt p (claim c) x (list_residual p p (claim c)) else p.
 Definition list_rule v : (T -> R) -> seq (C * T) -> T -> R :=
-  match v with Matching => @matching T R C | Recursive => fun p => list_recursive p p | RheoVerification => list_rheo end.
+  match v with
+  | Matching => @matching T R C
+  | Recursive => fun p => list_recursive p p
+  | RheoVerification => list_rheo
+  end.
 End Verifiers.
 
 Section Builders.
@@ -59,7 +65,8 @@ Variables (b : builder R) (v : verifier) (tie : T -> nat) (q p : seq T -> T -> R
 Variables (lead branching frontier depth budget : nat) (x0 : T) (fuel : nat).
 
 Definition average (f : seq (site T * T) -> R) : R :=
-  explore (list_more q) (list_weight q lead b) tie branching frontier depth budget (list_law q lead) vocab x0 fuel [::] f.
+  explore (list_more q) (list_weight q lead b) tie branching frontier depth budget (list_law q lead) vocab x0 fuel
+    [::] f.
 
 Definition chance_of (w : seq T) (t : seq (site T * T)) : R :=
   emit fst (list_rule (fun k => list_law q lead k.1 k.2) (fun k => size k.2 == lead) v) p (target p) t [::] w.
@@ -142,7 +149,8 @@ rewrite !(explore_congr _ _ _ _ _ _ _ _ _ list_moreE (list_weightE b) list_lawE 
 rewrite -(explore_exact (law_ok lead q_law) _ done); apply: eq_bigr => Y _; congr (_ * _).
 rewrite /chance_of (emit_map (g := fun k : place T branching depth => (val k.1, val k.2)) (ctx' := fst)
   (rule' := list_rule (enum T) (fun k : site T => list_law (enum T) q lead k.1 k.2) (fun k => size k.2 == lead) v)) //.
-move=> p' h y; rewrite list_ruleE; apply: (rule_of_map (g := fun k : place T branching depth => (val k.1, val k.2))) => // k x.
+move=> p' h y; rewrite list_ruleE.
+apply: (rule_of_map (g := fun k : place T branching depth => (val k.1, val k.2))) => // k x.
 by rewrite list_lawE.
 Qed.
 End Exact.

@@ -76,7 +76,8 @@ Qed.
 
 Lemma next_decode t k : unseen (map decode t) = Some k -> forall x, decode (place_at k.1 k.2, x) = (k, x).
 Proof.
-by case/unseenP => ks kh _ x; have := placeK (ltnW ks) (ltnW kh); rewrite /dynamic.decode /= => -[-> ->]; case: k {ks kh}.
+by case/unseenP => ks kh _ x; have := placeK (ltnW ks) (ltnW kh); rewrite /dynamic.decode /= => -[-> ->];
+  case: k {ks kh}.
 Qed.
 
 Lemma next_claim t k x : unseen (map decode t) = Some k -> claim (place_at k.1 k.2) x = law k.1 k.2 x.
@@ -151,7 +152,8 @@ have cl : forall k, is_law (claim k) by move=> k; apply: law_ok.
 have w0 Y : 0 <= weight claim Y by apply: prodr_ge0 => k _; have [] := cl k.
 rewrite -eager_explore => one.
 have gone : forall Y, true -> weight claim Y * (1 - when_done (fun _ => 1) (run next n [::] Y)) = 0.
-  apply: psumr_eq0P => [Y _|]; first by rewrite mulr_ge0 // /when_done; case: (unseen _) => [?|]; rewrite ?subr0 ?subrr ?ler01.
+  apply: psumr_eq0P => [Y _|]; first by rewrite mulr_ge0 // /when_done; case: (unseen _) => [?|];
+    rewrite ?subr0 ?subrr ?ler01.
   by under eq_bigr do rewrite mulrBr mulr1; rewrite sumrB weight_total one subrr.
 rewrite -eager_explore; apply: eq_bigr => Y _; have := gone Y isT; rewrite /when_done.
 case e: (unseen _) => [k|]; first by rewrite subr0 mulr1 => ->; rewrite !mul0r.

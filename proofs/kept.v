@@ -45,7 +45,8 @@ case/mapP => n /mem_take; rewrite mem_sort => /candsP[k [i [kf _ ->]]] -> /=.
 by rewrite size_rcons IH ?mem_nth.
 Qed.
 
-Lemma build_bounds Y n : n \in build Y -> size (ctx n) = layer n /\ [/\ (layer n < depth)%N, size (sibs n) = slot n & (slot n < branching)%N].
+Lemma build_bounds Y n : n \in build Y ->
+  size (ctx n) = layer n /\ [/\ (layer n < depth)%N, size (sibs n) = slot n & (slot n < branching)%N].
 Proof.
 move/build_pool; rewrite poolP => /andP[ld /candsP[k [i [kf ins ->]]]]; split.
   by rewrite /= (front_size (mem_nth p0 kf)) //; move: ld; rewrite /=.
@@ -79,7 +80,8 @@ elim: j => //= j IH; rewrite ltnS leq_eqVlt mem_rcons inE => /orP[/eqP ->|/IH ->
 by rewrite orbT.
 Qed.
 
-Lemma sib_inj Y s i j : steep Y -> (i < nslots Y s)%N -> (j < nslots Y s)%N -> Y s (sib Y s i) = Y s (sib Y s j) -> i = j.
+Lemma sib_inj Y s i j : steep Y -> (i < nslots Y s)%N -> (j < nslots Y s)%N -> Y s (sib Y s i) = Y s (sib Y s j) ->
+  i = j.
 Proof.
 move=> st ins jns e; case: (ltngtP i j) => // lt.
   by have [_ _] := st _ _ jns; rewrite -e sib_mem.

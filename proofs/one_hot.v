@@ -36,7 +36,8 @@ have nn z : true -> 0 <= l z * (1 - accept r l z) by move=> _; rewrite mulr_ge0 
 have /eqP := psumr_eq0P nn e (i := x) isT; rewrite mulf_eq0 (negbTE lx) subr_eq0 /= => /eqP.
 by [].
 Qed.
-Lemma spare0 p r h y : is_law p -> is_law r -> (forall e, e \in [seq claim e.1 e.2 | e <- h] -> e != 0) -> r y = 0 -> spare p r h y = 0.
+Lemma spare0 p r h y : is_law p -> is_law r -> (forall e, e \in [seq claim e.1 e.2 | e <- h] -> e != 0) -> r y = 0 ->
+  spare p r h y = 0.
 Proof.
 move=> pl; elim: h r => [//|[c x] h IH] r rl ok ry /=.
 have lx : claim c x != 0 by apply: ok; rewrite mem_head.

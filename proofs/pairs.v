@@ -30,7 +30,8 @@ Definition model row rows s (x : 'I_n) : R := nth 0 (row_of row rows (map val s)
 Definition is_row (vocab : seq 'I_n) (r : seq R) :=
   all (fun x : 'I_n => 0 <= nth 0 r (val x)) vocab && (total vocab (fun x : 'I_n => nth 0 r (val x)) == 1).
 
-Lemma row_of_all (a : pred (seq R)) row rows (s : seq nat) : a row -> all a [seq e.2 | e <- rows] -> a (row_of row rows s).
+Lemma row_of_all (a : pred (seq R)) row rows (s : seq nat) : a row -> all a [seq e.2 | e <- rows] ->
+  a (row_of row rows s).
 Proof.
 move=> ar /allP al; have hit (s' : seq nat) r : entry_at rows s' = Some r -> a r.
   rewrite /entry_at; case e: [seq _ | _ <- _ & _] => [|r' l] //= [<-]; apply: al.

@@ -1,8 +1,8 @@
 (** Parents and elder siblings rank above.
 
-    Weights do not exceed 1, so a node's score is at most its parent's, and the parent is in an earlier layer; weights do not
-    increase along the slots, so an elder sibling's score is at least its younger sibling's, and its slot is smaller. That
-    ties do not look at tokens is used here for the first time. *)
+    Weights do not exceed 1, so a node's score is at most its parent's, and the parent is in an earlier layer; weights
+    do not increase along the slots, so an elder sibling's score is at least its younger sibling's, and its slot is
+    smaller. That ties do not look at tokens is used here for the first time. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import ranking pool.
 Set Implicit Arguments.
@@ -56,7 +56,8 @@ Qed.
 Lemma parent_above Y n0 d k i : steep Y -> (k < size (front Y d.+1))%N ->
   let f := nth n0 (sort before (cands Y d)) k in
   (i < nslots Y (path f))%N ->
-  [/\ nth p0 (front Y d.+1) k = (score f, path f), f \in cands Y d & (rank f < rank (place Y (score f, path f) d.+1 k i))%O].
+  [/\ nth p0 (front Y d.+1) k = (score f, path f), f \in cands Y d
+    & (rank f < rank (place Y (score f, path f) d.+1 k i))%O].
 Proof.
 move=> st kf f ins; move: (kf); rewrite /= size_map size_take_min leq_min => /andP[k1 k2].
 have fc : f \in cands Y d by rewrite -(mem_sort before) mem_nth.

@@ -1,8 +1,8 @@
 (** RheoSampling as a program, lossless.
 
-    [grow] runs the ranking loop and chooses a token when the loop first looks at its slot; [cycle_program] then walks the tree
-    with one of the verifier programs, and lets the target complete the block to n tokens. It is rheocheck's decoder, on
-    the list of all its weighted outcomes. Its law is the target's. *)
+    [grow] runs the ranking loop and chooses a token when the loop first looks at its slot; [cycle_program] then walks
+    the tree with one of the verifier programs, and lets the target complete the block to n tokens. It is rheocheck's
+    decoder, on the list of all its weighted outcomes. Its law is the target's. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers walk draws predictable ranking dynamic rule steep rheo_sampling.
 From rheocheck Require Import renaming queries explore sampling.

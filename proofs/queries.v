@@ -66,7 +66,8 @@ Proof. by elim: d => //= d IH lt; rewrite IH ?(ltnW lt) // expand_local // => f;
 (** the tree is a function of the tokens that were asked for *)
 Theorem build_local : build Y' = build Y.
 Proof.
-rewrite /ranking.build /ranked; do 2 congr (_ _ _); congr flatten; apply/eq_in_map => d; rewrite mem_iota add0n => /= dd.
+rewrite /ranking.build /ranked; do 2 congr (_ _ _); congr flatten; apply/eq_in_map => d;
+  rewrite mem_iota add0n => /= dd.
 by rewrite /cands front_local ?(ltnW dd) // expand_local // => f; apply: agree_at.
 Qed.
 End Local.
@@ -98,7 +99,8 @@ Qed.
 Lemma front_congr d : front more wt tie branching frontier Y d = front more' wt' tie branching frontier Y d.
 Proof. by elim: d => //= d ->; rewrite expand_congr. Qed.
 
-Lemma build_congr : build more wt tie branching frontier depth budget Y = build more' wt' tie branching frontier depth budget Y.
+Lemma build_congr : build more wt tie branching frontier depth budget Y =
+  build more' wt' tie branching frontier depth budget Y.
 Proof.
 rewrite /build /ranked; do 2 congr (_ _ _); congr flatten; apply: eq_map => d.
 by rewrite /cands front_congr expand_congr.

@@ -1,9 +1,10 @@
 (** RANK INVARIANCE: which slot is kept next depends only on the tokens of the slots kept so far.
 
-    Suppose two draws Y and Y' agree on the first i ranked nodes, and let n be the i-th under Y. Its parent and its elder
-    siblings rank strictly above it, so they are among the first i, so they are there, with the same tokens, under Y'. Hence
-    the same slot exists under Y'. Its rank is the same, for neither its weight nor its tie looks at its own token, and it is
-    not among the first i. By symmetry the two i-th ranks are equal, and a rank determines its slot. *)
+    Suppose two draws Y and Y' agree on the first i ranked nodes, and let n be the i-th under Y. Its parent and its
+    elder siblings rank strictly above it, so they are among the first i, so they are there, with the same tokens,
+    under Y'. Hence the same slot exists under Y'. Its rank is the same, for neither its weight nor its tie looks at
+    its own token, and it is not among the first i. By symmetry the two i-th ranks are equal, and a rank determines
+    its slot. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import ranking pool precedence.
 Set Implicit Arguments.
@@ -46,7 +47,8 @@ Let f := nth p0 (front Y (layer n)) (prank n).
 Lemma n_pool : n \in pool Y. Proof. by rewrite -ranked_mem mem_nth. Qed.
 Lemma n_depth : (layer n < depth)%N. Proof. by have := n_pool; rewrite poolP => /andP[]. Qed.
 Lemma n_cands : n \in cands Y (layer n). Proof. by have := n_pool; rewrite poolP => /andP[]. Qed.
-Lemma n_place : [/\ (prank n < size (front Y (layer n)))%N, (slot n < nslots Y f.2)%N & n = place Y f (layer n) (prank n) (slot n)].
+Lemma n_place : [/\ (prank n < size (front Y (layer n)))%N, (slot n < nslots Y f.2)%N &
+  n = place Y f (layer n) (prank n) (slot n)].
 Proof.
 rewrite /f; have /candsP[k [j [kf jn e]]] := n_cands.
 by rewrite e /=; split.
@@ -69,7 +71,8 @@ pose A := [seq z <- take i (ranked Y) | layer z == d].
 have SA : sort before (cands Y d) = A ++ [seq z <- drop i (ranked Y) | layer z == d].
   by rewrite -(@ranked_layer T R more wt tie branching frontier depth) // -{1}(cat_take_drop i (ranked Y)) filter_cat.
 have SA' : sort before (cands Y' d) = A ++ [seq z <- drop i (ranked Y') | layer z == d].
-  by rewrite -(@ranked_layer T R more wt tie branching frontier depth) // -{1}(cat_take_drop i (ranked Y')) filter_cat -agree.
+  by rewrite -(@ranked_layer T R more wt tie branching frontier depth) // -{1}(cat_take_drop i (ranked Y'))
+    filter_cat -agree.
 move: (kf); rewrite /= size_map size_take_min leq_min => /andP[k1 k2].
 have kA : (k < size A)%N.
   have gA : g \in A by rewrite mem_filter (cands_layer gc) eqxx.
@@ -115,13 +118,15 @@ exists m; split=> //; [|by rewrite nE| by rewrite nE /= same_sibs].
 move: mp; rewrite -ranked_mem -{1}(cat_take_drop i (ranked Y')) mem_cat => /orP[|//].
 rewrite -agree => mt; have mpY : m \in pool Y by rewrite -ranked_mem (mem_take mt).
 move: mt; rewrite (rank_inj mpY n_pool mr) => nt.
-have := (ranked_uniq Y : uniq (ranked Y)); rewrite -(cat_take_drop i (ranked Y)) cat_uniq => /and3P[_ /hasPn/(_ n) no _].
+have := (ranked_uniq Y : uniq (ranked Y));
+  rewrite -(cat_take_drop i (ranked Y)) cat_uniq => /and3P[_ /hasPn/(_ n) no _].
 have nd : n \in drop i (ranked Y) by rewrite (drop_nth n0 isz) mem_head.
 by case/negP: (no nd).
 Qed.
 End Predict.
 
-Lemma ranked_predict Y Y' n0 i : steep Y -> steep Y' -> take i (ranked Y) = take i (ranked Y') -> (i < size (ranked Y))%N ->
+Lemma ranked_predict Y Y' n0 i : steep Y -> steep Y' -> take i (ranked Y) = take i (ranked Y') ->
+  (i < size (ranked Y))%N ->
   let n := nth n0 (ranked Y) i in let n' := nth n0 (ranked Y') i in
   [/\ (i < size (ranked Y'))%N, rank n' = rank n, ctx n' = ctx n & sibs n' = sibs n].
 Proof.
@@ -142,7 +147,8 @@ Lemma entries_ranked Y Y' i : steep Y -> steep Y' ->
   map entry (take i (ranked Y)) = map entry (take i (ranked Y')) -> take i (ranked Y) = take i (ranked Y').
 Proof.
 move=> st st'; elim: i => [|i IH]; first by rewrite !take0.
-have sub (s s' : seq node) : map entry (take i.+1 s) = map entry (take i.+1 s') -> map entry (take i s) = map entry (take i s').
+have sub (s s' : seq node) : map entry (take i.+1 s) = map entry (take i.+1 s') ->
+  map entry (take i s) = map entry (take i s').
   move=> e; have := congr1 (take i) e; rewrite -!map_take !take_take //.
 move=> e; have ag := IH (sub _ _ e).
 have [lt|ge] := ltnP i (size (ranked Y)); last first.
@@ -154,7 +160,8 @@ have n0 : node by case: (ranked Y) lt.
 have [lt' rr cc ss] := ranked_predict n0 st st' ag lt.
 move: e; rewrite !(take_nth n0) // !map_rcons ag => /(congr1 (last (entry n0))); rewrite !last_rcons => -[_ _ tt].
 congr (rcons _ _); move: rr cc ss tt; rewrite /rank.
-by case: (nth n0 (ranked Y) i) => a b c d e f g; case: (nth n0 (ranked Y') i) => a' b' c' d' e' f' g' /= [-> -> _ -> ->] -> -> ->.
+by case: (nth n0 (ranked Y) i) => a b c d e f g;
+  case: (nth n0 (ranked Y') i) => a' b' c' d' e' f' g' /= [-> -> _ -> ->] -> -> ->.
 Qed.
 
 (* RANK INVARIANCE: which slot is kept next depends only on the tokens of the slots kept so far *)

@@ -1,13 +1,13 @@
 (** The ranking loop that every dynamic tree shares: rheocheck.core.ranking, as EAGLE-2 writes it.
 
     score(root) = 1,  score(child) = score(parent) * rank weight;  the nodes of a layer are the children of the
-    [frontier] best nodes of the layer before;  of all layers together the [budget] best are kept. The order is strict:
-    higher score first, then layer, tie, parent's rank in its layer, slot. [tie] is 0 unless a faulty rule looks at the
-    token; it exists so that the negative theorems speak of this very definition.
+    [frontier] best nodes of the layer before;  of all layers together the [budget] best are kept. The order is
+    strict: higher score first, then layer, tie, parent's rank in its layer, slot. [tie] is 0 unless a faulty rule
+    looks at the token; it exists so that the negative theorems speak of this very definition.
 
-    A rule is given by [more] (is there one more slot, after these elder siblings?) and [wt] (its rank weight). The tokens
-    come from Y: [Y s h] is what is drawn in the slot at context s whose elder siblings hold the tokens h. A fixed token is
-    drawn too, from a point mass. Layers and slots count from 0 here, from 1 in the code. *)
+    A rule is given by [more] (is there one more slot, after these elder siblings?) and [wt] (its rank weight). The
+    tokens come from Y: [Y s h] is what is drawn in the slot at context s whose elder siblings hold the tokens h. A
+    fixed token is drawn too, from a point mass. Layers and slots count from 0 here, from 1 in the code. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments.
 Unset Strict Implicit.

@@ -1,6 +1,7 @@
 (** Names make no difference: not those of the slots, and not which of equal claims is meant.
 
-    Places with bounds are right for sums over all draws, plain pairs of token lists for programs; a rule cannot tell. *)
+    Places with bounds are right for sums over all draws, plain pairs of token lists for programs; a rule
+    cannot tell. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers walk.
 Set Implicit Arguments.
@@ -58,6 +59,7 @@ Lemma honest_rule_of (C : Type) (claim : C -> T -> R) (sampled : C -> bool) v :
   (forall c, is_law (claim c)) -> honest claim (rule_of claim sampled v).
 Proof. by move=> cl; case: v; [apply: honest_matching | apply: honest_recursive | apply: honest_rheo]. Qed.
 
-Lemma rule_of_start (C : Type) (claim : C -> T -> R) (sampled : C -> bool) v p y : rule_of claim sampled v p [::] y = p y.
+Lemma rule_of_start (C : Type) (claim : C -> T -> R) (sampled : C -> bool) v p y :
+  rule_of claim sampled v p [::] y = p y.
 Proof. by case: v. Qed.
 End Renaming.

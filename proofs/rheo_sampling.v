@@ -1,9 +1,9 @@
-(** RHEOSAMPLING IS LOSSLESS: for any number of leads, slots, layers, frontier and budget, any drafter and target, any text
-    of any length, under every honest verifier.
+(** RHEOSAMPLING IS LOSSLESS: for any number of leads, slots, layers, frontier and budget, any drafter and target, any
+    text of any length, under every honest verifier.
 
-    The left side of each theorem is the law of the text that one cycle emits, completed by the target: the average over
-    all draws Y of the chance that the walk down the tree built from Y spells the word w. The right side is the chance that the
-    target alone spells w. *)
+    The left side of each theorem is the law of the text that one cycle emits, completed by the target: the average
+    over all draws Y of the chance that the walk down the tree built from Y spells the word w. The right side is the
+    chance that the target alone spells w. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers walk draws predictable ranking dynamic rule steep.
 Set Implicit Arguments.
@@ -23,7 +23,8 @@ Hypothesis p_law : forall c, is_law (p c).
 (** the probe's place, the draws' laws, and the tree of a draw *)
 Definition sampled (k : place T branching depth) := size (val k.2) == lead.
 Definition laws := @claim T R branching depth (law q lead).
-Definition trees := tree (@kept T R (more q) (rheo_weight q lead) (fun _ => 0%N) branching frontier depth budget (law q lead)).
+Definition trees :=
+  tree (@kept T R (more q) (rheo_weight q lead) (fun _ => 0%N) branching frontier depth budget (law q lead)).
 Local Notation ctx := (@context_of T branching depth).
 
 Theorem rheo_lossless rule w : honest laws rule -> (forall c y, rule (p c) [::] y = p c y) ->

@@ -1,9 +1,9 @@
 (** Programs that draw, and what they draw.
 
-    The theorems so far speak of likelihoods: [emit] is defined by recursion on the word, and one may doubt that it is the
-    law of anything. Here the verifiers and the walk are written as rheocheck.core writes them, as programs that flip coins
-    and choose tokens, over the simplest of all probability monads: a finite list of weighted outcomes. Their law is the
-    likelihood.
+    The theorems so far speak of likelihoods: [emit] is defined by recursion on the word, and one may doubt that it is
+    the law of anything. Here the verifiers and the walk are written as rheocheck.core writes them, as programs that
+    flip coins and choose tokens, over the simplest of all probability monads: a finite list of weighted outcomes.
+    Their law is the likelihood.
 
         program_walk :  P(the walk, its block completed by the target, emits w)  =  emit t c w *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -97,8 +97,8 @@ rewrite mean_bind mean_flip mean_ret mean_choose mean_ret mean_attempt; congr (_
 by apply: eq_bigr => y _; rewrite mean_ret.
 Qed.
 
-(** In [recursive] a draw from the last residual ends the block. [spare] is the part of the law emitted so; for a token that
-    was tried it is zero. *)
+(** In [recursive] a draw from the last residual ends the block. [spare] is the part of the law emitted so; for a
+    token that was tried it is zero. *)
 Lemma mean_recursive p r h g : mean (recursive_program p r h) g
   = \sum_y (spare claim p r h y * g (y, false) + (recursive claim p r h y - spare claim p r h y) * g (y, true)).
 Proof.
@@ -135,7 +135,8 @@ Implicit Types (t : seq (K * T)) (c w : seq T) (n : nat).
 
 (** n tokens drawn from the target *)
 Fixpoint plain n c : dist R (seq T) :=
-  if n is n'.+1 then bind (choose (p c)) (fun y => bind (plain n' (rcons c y)) (fun w => ret R (y :: w))) else ret R [::].
+  if n is n'.+1 then bind (choose (p c)) (fun y => bind (plain n' (rcons c y)) (fun w => ret R (y :: w)))
+  else ret R [::].
 
 (** the walk down the tree t from c, until n tokens are there; when the block ends the target goes on *)
 Fixpoint walk t n c : dist R (seq T) :=
@@ -171,7 +172,8 @@ Theorem program_walk t c w : (forall c, carries_out program rule (kids ctx t c))
 Proof.
 move=> co; elim: w c => [|y w IH] c /=; first by rewrite /prob mean_ret.
 rewrite /prob mean_bind (co c _ _ (p_law c)).
-rewrite (prob_bind_cons (fun x => if x \in tokens (kids ctx t c) then walk t (size w) (rcons c x) else plain (size w) (rcons c x))).
+rewrite (prob_bind_cons (fun x =>
+  if x \in tokens (kids ctx t c) then walk t (size w) (rcons c x) else plain (size w) (rcons c x))).
 by congr (_ * _); case: ifP => _; rewrite ?IH ?prob_plain.
 Qed.
 End Walk.

@@ -3,8 +3,10 @@
     A theorem that was weakened in its own file no longer proves its restatement here, and this file fails. So do the
     definitions that the statements rest on: they are repeated below, and must be equal by computation. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From rheocheck Require Import laws attempt verifiers one_hot walk draws predictable ranking rank_invariance kept survival.
-From rheocheck Require Import dynamic rule steep rheo_sampling cycles sampling block transport queries explore.
+From rheocheck Require Import laws attempt verifiers one_hot walk draws predictable ranking rank_invariance kept
+  survival.
+From rheocheck Require Import dynamic certificate rule steep rheo_sampling cycles sampling block transport queries
+  explore.
 From rheocheck Require Import best_first renaming program evaluator pairs counterexamples.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -58,7 +60,8 @@ Proof. by []. Qed.
 Theorem matching_node_exact p (a : ask T C) y : is_law p -> expect claim a (fun h => matching p h y) [::] = p y.
 Proof. exact: matching_exact. Qed.
 
-Theorem recursive_node_exact p (a : ask T C) y : is_law p -> expect claim a (fun h => recursive claim p p h y) [::] = p y.
+Theorem recursive_node_exact p (a : ask T C) y : is_law p ->
+  expect claim a (fun h => recursive claim p p h y) [::] = p y.
 Proof. exact: recursive_exact. Qed.
 
 Theorem rheo_node_exact p (a : ask T C) y : is_law p -> expect claim a (fun h => rheo claim sampled p h y) [::] = p y.
@@ -173,6 +176,25 @@ Theorem blind_ranking_is_lossless (T : finType) (R : realFieldType) (more : seq 
           (tree (kept more wt tie frontier budget law) Y) [::] w
   = target p [::] w.
 Proof. by move=> *; apply: dynamic_lossless. Qed.
+
+(** the certificate: a verifier need be honest only at the slots of each context, in their order, with what they can
+    hold *)
+Theorem certificate_is_sound (T : finType) (R : realFieldType) (more : seq T -> seq T -> bool)
+    (wt : seq T -> seq T -> T -> R) (tie : T -> nat) (branching frontier depth budget : nat)
+    (law : seq T -> seq T -> T -> R)
+    (rule : (T -> R) -> seq (place T branching depth * T) -> T -> R) (p : seq T -> T -> R) w :
+  let held Z s i := [seq (place_at branching depth s (sib Z s j), Z s (sib Z s j)) | j <- iota 0 i] in
+  (forall s h, is_law (law s h)) -> (forall x y, tie x = tie y) -> (forall s h x y, wt s h x = wt s h y) ->
+  (forall Z, (forall s h, law s h (Z s h) != 0) -> steep more wt branching Z) ->
+  (forall c y, rule (p c) [::] y = p c y) ->
+  (forall Z s i y, (forall s h, law s h (Z s h) != 0) -> (i < nslots more branching Z s)%N ->
+    \sum_x law s (sib Z s i) x * rule (p s) (rcons (held Z s i) (place_at branching depth s (sib Z s i), x)) y
+    = rule (p s) (held Z s i) y) ->
+  \sum_Y weight (claim law) Y *
+     emit (@context_of T branching depth) rule p (target p)
+          (tree (kept more wt tie frontier budget law) Y) [::] w
+  = target p [::] w.
+Proof. by move=> held lo tb wb sp rs sh; apply: certificate_sound. Qed.
 
 (** * RheoSampling *)
 
@@ -325,7 +347,8 @@ End Acceptance.
 (** * What goes wrong *)
 
 (** the tree that is a function of the tokens asked for, and the evaluator: for any builder of the family *)
-Theorem evaluator_is_exact (T : finType) (R : realFieldType) (vocab : seq T) (b : builder R) tie v (q p : seq T -> T -> R)
+Theorem evaluator_is_exact (T : finType) (R : realFieldType) (vocab : seq T) (b : builder R) tie v
+    (q p : seq T -> T -> R)
     lead branching frontier depth budget x0 n w :
   vocab = enum T -> (forall s, is_law (q s)) -> complete vocab b tie q lead branching frontier depth budget x0 n ->
   \sum_Y weight (laws q lead branching depth) Y *

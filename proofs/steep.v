@@ -63,7 +63,8 @@ move=> s i ins; have alm j : (j <= i)%N -> more s (sib Z s j).
 have mi := alm i (leqnn i); have [b [l [_ te b0 bi]]] := topE mi.
 have top1 : 0 <= top s (sib Z s i) <= 1 by rewrite te (q_ge0 q_law) (q_le1 q_law).
 split; [| |exact: fresh]; rewrite /rheo_weight /slot_weight !size_sib.
-  case: eqP => // _; case: (i) mi => [|j] mj; first by have [c [l' [_ tc _ _]]] := topE mj; rewrite /rule.proxy /= tc (q_ge0 q_law) (q_le1 q_law).
+  case: eqP => // _; case: (i) mi => [|j] mj; first by have [c [l' [_ tc _ _]]] := topE mj;
+    rewrite /rule.proxy /= tc (q_ge0 q_law) (q_le1 q_law).
   rewrite proxyS le_minr (q_ge0 q_law) /= le_minl (q_le1 q_law) andbT.
   by apply: sumr_ge0 => *; apply: (q_ge0 q_law).
 move=> j ji; rewrite size_sib; have mj := alm j (ltnW ji).

@@ -46,7 +46,8 @@ Lemma survive_sub Y Y' s h : steep Y -> steep Y' ->
 Proof.
 move=> st st' off no; have gen i : take i (map place_of (build Y)) = take i (map place_of (build Y')).
   elim: i => [|i IH]; first by rewrite !take0.
-  rewrite -addn1 !takeD IH; congr (_ ++ _); rewrite !take1 (build_predictable (budget := budget) tie_blind wt_blind (i := i) st st') //.
+  rewrite -addn1 !takeD IH; congr (_ ++ _);
+    rewrite !take1 (build_predictable (budget := budget) tie_blind wt_blind (i := i) st st') //.
   have tk (B : Type) (f : seq T * seq T -> B) l : take i (map f l) = map f (take i l) by rewrite map_take.
   rewrite !entriesE !tk -IH; apply/eq_in_map => k /mem_take kb /=; rewrite off //.
   by apply: contraNneq no => <-.
@@ -67,11 +68,13 @@ Qed.
 Lemma ranked_places Y : steep Y -> uniq (map place_of (ranked Y)).
 Proof.
 move=> st; rewrite map_inj_in_uniq ?ranked_uniq // => a b.
-rewrite !ranked_mem !poolP => /andP[_ /[dup] ac /candsP[k [i [kf ins ea]]]] /andP[_ /[dup] bc /candsP[k' [i' [kf' ins' eb]]]] [cc ss].
+rewrite !ranked_mem !poolP => /andP[_ /[dup] ac /candsP[k [i [kf ins ea]]]].
+move=> /andP[_ /[dup] bc /candsP[k' [i' [kf' ins' eb]]]] [cc ss].
 have ll : layer a = layer b.
   rewrite -(front_size (mem_nth p0 kf)) -(front_size (mem_nth p0 kf')).
   by move: cc; rewrite {1}ea {1}eb /= => ->.
-by apply: (@cands_path T R more wt tie branching frontier Y (layer a) st (front_paths _ _ _ st)); rewrite // ?ll // /path cc (cands_tok ac) (cands_tok bc) cc ss.
+by apply: (@cands_path T R more wt tie branching frontier Y (layer a) st (front_paths _ _ _ st));
+  rewrite // ?ll // /path cc (cands_tok ac) (cands_tok bc) cc ss.
 Qed.
 
 Lemma front_survive_sub Y Y' s h d : (d < depth)%N -> steep Y -> steep Y' ->
@@ -85,9 +88,11 @@ pose i := index n (ranked Y); have isz : (i < size (ranked Y))%N by rewrite inde
 have ag j : (j <= i)%N -> take j (ranked Y) = take j (ranked Y').
   elim: j => [|j IH] ji; first by rewrite !take0.
   have jsz := ltn_trans ji isz; have [jsz' rr cc ss] := ranked_predict tie_blind wt_blind n st st' (IH (ltnW ji)) jsz.
-  apply: (entries_ranked tie_blind wt_blind) => //; rewrite !(take_nth n) // !map_rcons IH ?(ltnW ji) //; congr (rcons _ _).
+  apply: (entries_ranked tie_blind wt_blind) => //; rewrite !(take_nth n) // !map_rcons IH ?(ltnW ji) //;
+    congr (rcons _ _).
   rewrite /entry cc ss; congr (_, _).
-  have tY (Z : seq T -> seq T -> T) : (j < size (ranked Z))%N -> tok (nth n (ranked Z) j) = Z (ctx (nth n (ranked Z) j)) (sibs (nth n (ranked Z) j)).
+  have tY (Z : seq T -> seq T -> T) : (j < size (ranked Z))%N ->
+    tok (nth n (ranked Z) j) = Z (ctx (nth n (ranked Z) j)) (sibs (nth n (ranked Z) j)).
     by move=> sz; have := mem_nth n sz; rewrite ranked_mem poolP => /andP[_ /cands_tok].
   rewrite !tY // cc ss; have /= -> // := off (ctx (nth n (ranked Y) j), sibs (nth n (ranked Y) j)).
   apply/eqP => -[e1 e2]; have := nth_uniq (place_of n) _ _ (ranked_places st); move/(_ j i).
@@ -103,7 +108,8 @@ have cut Z j x : (j < size (ranked Z))%N -> nth n (ranked Z) j = x -> layer x = 
   have xr : x \in [seq z <- ranked Z | layer z == d] by rewrite mem_filter xd eqxx -xE mem_nth.
   rewrite in_take // -{1}(cat_take_drop j (ranked Z)) filter_cat index_cat (drop_nth n sz) xE /= xd eqxx /= eqxx addn0.
   rewrite mem_filter xd eqxx /= size_filter; case: ifP => // xt.
-  by have := (ranked_uniq Z : uniq (ranked Z)); rewrite -(cat_take_drop j (ranked Z)) cat_uniq (drop_nth n sz) xE /= xt andbF.
+  by have := (ranked_uniq Z : uniq (ranked Z));
+    rewrite -(cat_take_drop j (ranked Z)) cat_uniq (drop_nth n sz) xE /= xt andbF.
 rewrite (cut Y' i) // -(ag i (leqnn i)) -(cut Y i n) ?nth_index //.
 exact: cands_layer nc.
 Qed.

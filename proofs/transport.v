@@ -1,8 +1,8 @@
 (** RheoVerification attains the best acceptance there is, at a node without fills.
 
-    At a node that kept its leads h, whose tokens are not drawn, and a probe x drawn from l, which gives no lead any mass, a
-    verifier is a kernel V: V x y is the chance to emit y when the probe is x. It must emit p on average over the probe. It
-    accepts when y is kept: a lead, or x. Every such kernel accepts with probability at most
+    At a node that kept its leads h, whose tokens are not drawn, and a probe x drawn from l, which gives no lead any
+    mass, a verifier is a kernel V: V x y is the chance to emit y when the probe is x. It must emit p on average over
+    the probe. It accepts when y is kept: a lead, or x. Every such kernel accepts with probability at most
 
         p(leads) + sum over x of min(p(x), l(x)),
 

@@ -1,14 +1,14 @@
 (** From one honest node to a whole tree: no tilt.
 
-    A tree is the list of its nodes, each a slot (with the context it hangs under) and a token. [emit] is the chance that
-    the walk down the tree, its block completed by plain target sampling, spells the word w. Nothing hangs below a token
-    that is not kept and rule p [] = p, so the completion disappears ([emit_spell]):
+    A tree is the list of its nodes, each a slot (with the context it hangs under) and a token. [emit] is the chance
+    that the walk down the tree, its block completed by plain target sampling, spells the word w. Nothing hangs below
+    a token that is not kept and rule p [] = p, so the completion disappears ([emit_spell]):
 
         spell t c w  =  product over i of rule(kids of t at c w_1..w_i)(w_{i+1})
 
     One more node changes one factor of this product, and honestly so. Hence one more node, drawn from its claim, does
-    not change the chance of any word ([spell_honest]): drafts below an accepted child are not tilted by its acceptance,
-    and every path is emitted with its target probability, in one induction. *)
+    not change the chance of any word ([spell_honest]): drafts below an accepted child are not tilted by its
+    acceptance, and every path is emitted with its target probability, in one induction. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers.
 Set Implicit Arguments.
@@ -69,25 +69,32 @@ move=> ct; elim: w c => [//|y w IH] c /=; case: ifPn => [_|yn]; first by rewrite
 by rewrite [in RHS]spell_out // => v; apply: closed_stop.
 Qed.
 
-(* no tilt: one more node, drawn from its claim, does not change the chance of any word *)
-Theorem spell_honest t k c w : \sum_x claim k x * spell (rcons t (k, x)) c w = spell t c w.
+(** one more node, which is honest where it is put, does not change the chance of any word *)
+Lemma spell_step t k :
+  (forall y, \sum_x claim k x * rule (p (ctx k)) (rcons (kids t (ctx k)) (k,
+    x)) y = rule (p (ctx k)) (kids t (ctx k)) y) ->
+  forall c w, \sum_x claim k x * spell (rcons t (k, x)) c w = spell t c w.
 Proof.
-elim: w c => [|y w IH] c /=.
+move=> honest_here c w; elim: w c => [|y w IH] c /=.
   by under eq_bigr do rewrite mulr1; exact: (proj2 (claim_law k)).
 have off (x : T) c' v : (size (ctx k) < size c')%N -> spell (rcons t (k, x)) c' v = spell t c' v.
   elim: v c' => [//|z v IHv] c' lt /=.
   rewrite /kids filter_rcons /=; have -> : ctx k == c' = false by apply: contraTF lt => /eqP ->; rewrite ltnn.
   by rewrite IHv // size_rcons ltnS ltnW.
 have [kc|kc] := eqVneq (ctx k) c.
-  under eq_bigr do rewrite off ?kc ?size_rcons // mulrA /kids filter_rcons /= kc eqxx.
-  by rewrite -mulr_suml (rule_honest _ _ _ (p_law c)) -kc.
+  under eq_bigr do rewrite off ?kc ?size_rcons // mulrA {1}/kids filter_rcons /= kc eqxx.
+  by rewrite -mulr_suml -kc -honest_here.
 under eq_bigr do rewrite /kids filter_rcons /= (negbTE kc) mulrCA.
 by rewrite -mulr_sumr IH.
 Qed.
 
+(** NO TILT: under an honest rule that is so for every node *)
+Theorem spell_honest t k c w : \sum_x claim k x * spell (rcons t (k, x)) c w = spell t c w.
+Proof. by apply: spell_step => y; apply: rule_honest. Qed.
 End Walk.
 
 (* every tree, matched against a draw of the target: no hypothesis on where the tree came from *)
-Theorem matching_lossless (T : finType) (R : realFieldType) (K : eqType) (ctx : K -> seq T) (p : seq T -> T -> R) t c w :
+Theorem matching_lossless (T : finType) (R : realFieldType) (K : eqType) (ctx : K -> seq T)
+    (p : seq T -> T -> R) t c w :
   emit ctx (@matching T R K) p (target p) t c w = target p c w.
 Proof. by elim: w c => [//|y w IH] c /=; rewrite /matching; case: ifP => _; rewrite ?IH. Qed.

@@ -24,6 +24,7 @@ HEADLINES = [
     "survivors_are_a_slot_prefix",
     "best_first_is_layer_wise",
     "blind_ranking_is_lossless",
+    "certificate_is_sound",
     "rheo_sampling_is_lossless",
     "rheo_sampling_with_recursive",
     "rheo_sampling_with_rheo",
