@@ -22,6 +22,8 @@ Print Assumptions top_k_is_lossless.
 Print Assumptions rheo_sampling_over_cycles.
 Print Assumptions recursive_over_cycles.
 Print Assumptions rheo_sampling_program_is_lossless.
+Print Assumptions rheo_sampling_block_law.
+Print Assumptions rheo_sampling_expected_block_length.
 Print Assumptions block_completed.
 Print Assumptions block_program_law.
 Print Assumptions expected_block_length.

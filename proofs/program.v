@@ -5,7 +5,7 @@
     decoder, on the list of all its weighted outcomes. Its law is the target's. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers walk draws predictable ranking dynamic rule steep rheo_sampling.
-From rheocheck Require Import renaming queries explore sampling.
+From rheocheck Require Import kept renaming queries explore sampling block.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -74,5 +74,58 @@ congr (_ * _); rewrite (program_walk (rule := rule_of claim_at drawn_at v)) // =
   exact: (rule_of_map (g := fun k : place T branching depth => (val k.1, val k.2))).
 apply: verify_carries_out => e; rewrite mem_filter => /andP[_ /mapP[[k x] /mapP[k' _ [-> ->]] ->]] /=.
 by move: pY => /prodf_neq0/(_ k' isT).
+Qed.
+
+(** ** The block that the cycle emits by itself, and its expected length *)
+Definition block_program : dist R (seq T) :=
+  bind (grow #|{: place T branching depth}| [::]) (fun t => block fst verify p (grown t) depth [::]).
+Local Notation trees := (trees q lead branching frontier depth budget).
+Local Notation decode := (@dynamic.decode T branching depth).
+Local Notation rule := (rule_of claim_at drawn_at v).
+
+Lemma possible_claims Y e : weight (laws q lead branching depth) Y != 0 -> e \in map decode (trees Y) ->
+  claim_at e.1 e.2 != 0.
+Proof. by move=> pY /mapP[[k x] /mapP[k' _ [-> ->]] ->] /=; have /prodf_neq0/(_ k' isT) := pY. Qed.
+
+Lemma mean_trees f g : (forall Y, weight (laws q lead branching depth) Y != 0 -> f (map decode (trees Y)) = g Y) ->
+  mean (grow #|{: place T branching depth}| [::]) (fun t => f (grown t))
+  = \sum_Y weight (laws q lead branching depth) Y * g Y.
+Proof.
+move=> fg; rewrite mean_grow -(@explore_whole T R more wt tie branching frontier depth budget (law q lead) x0
+  (law_ok lead q_law)).
+apply: eq_bigr => Y _; have [->|pY] := eqVneq (weight (laws q lead branching depth) Y) 0; first by rewrite !mul0r.
+by congr (_ * _); rewrite -fg.
+Qed.
+
+Lemma carried_out Y : weight (laws q lead branching depth) Y != 0 ->
+  forall c, carries_out verify rule (kids fst (map decode (trees Y)) c).
+Proof. by move=> pY c; apply: verify_carries_out => e; rewrite mem_filter => /andP[_ /(possible_claims pY)]. Qed.
+
+Lemma rule_law h c : is_law (rule (p c) h).
+Proof.
+have cl k : is_law (claim_at k) by apply: law_ok.
+by case: v => /=; [exact: p_law | apply: recursive_law | apply: rheo_law].
+Qed.
+
+Theorem block_program_law w : (size w <= depth.+1)%N -> prob block_program w
+  = \sum_Y weight (laws q lead branching depth) Y * block_law fst rule p (map decode (trees Y)) [::] w.
+Proof.
+move=> sw; rewrite /prob mean_bind; apply: (mean_trees (f := fun t => prob (block fst verify p t depth [::]) w)) =>
+  Y pY.
+by apply: program_block => // c; apply: carried_out.
+Qed.
+
+Theorem block_program_length : mean block_program (fun w => (size w)%:R)
+  = \sum_Y weight (laws q lead branching depth) Y * (\sum_(d < depth.+1) longer fst rule p (map decode (trees Y)) d
+    [::]).
+Proof.
+rewrite mean_bind.
+apply: (mean_trees (f := fun t => mean (block fst verify p t depth [::]) (fun w => (size w)%:R))) => Y pY.
+apply: expected_length => // [c|c|c' /= sc]; [exact: carried_out | exact: rule_law |].
+apply/eqP; rewrite -size_eq0 size_filter -leqn0 leqNgt -has_count;
+  apply/hasPn => e /mapP[[k x] /mapP[k' kY [-> _]] ->] /=.
+case/mapP: kY => n nY ->; have [cc _] := place_atK nY; rewrite /= cc.
+apply/eqP => ec; have [sz [lt _ _]] := build_bounds nY.
+by move: lt; rewrite -sz ec sc add0n ltnn.
 Qed.
 End Program.

@@ -36,10 +36,11 @@ Definition rank n : (R^d *l (nat *l (nat *l (nat *l nat))))%type :=
 Definition before : rel node := fun a b => (rank a <= rank b)%O.
 
 (** the tokens of the first i slots at s, and how many slots there are *)
-Definition p0 : R * seq T := (0, [::]).
 Fixpoint sib Y s i := if i is j.+1 then rcons (sib Y s j) (Y s (sib Y s j)) else [::].
 Definition nslots Y s := find (fun i => ~~ more s (sib Y s i)) (iota 0 branching).
-(** a node: the k-th of its layer's parents [f] has it in slot i *)
+(** A parent is a score and a path; [p0] fills gaps that do not occur. The node in slot i of the parent f, the k-th in
+    the frontier of layer d: *)
+Definition p0 : R * seq T := (0, [::]).
 Definition place Y (f : R * seq T) d k i :=
   let s := f.2 in let h := sib Y s i in Node (f.1 * wt s h (Y s h)) d k i s h (Y s h).
 Definition expand Y d (P : seq (R * seq T)) :=

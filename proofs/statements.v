@@ -289,6 +289,23 @@ Theorem rheo_sampling_program_is_lossless (q p : seq T -> T -> R) v x0 w :
   (forall s, is_law (q s)) -> (forall c, is_law (p c)) ->
   prob (cycle_program q p lead branching frontier depth budget v x0 (size w)) w = target p [::] w.
 Proof. by move=> *; apply: program_lossless. Qed.
+
+(** the law and the expected length of the block that this program emits by itself *)
+Theorem rheo_sampling_block_law (q p : seq T -> T -> R) v x0 w :
+  (forall s, is_law (q s)) -> (forall c, is_law (p c)) -> (size w <= depth.+1)%N ->
+  prob (block_program q p lead branching frontier depth budget v x0) w
+  = \sum_Y weight (laws q lead branching depth) Y *
+      block_law fst (rule_of (claim_at q lead) (@drawn_at T lead) v) p
+        (map (@dynamic.decode T branching depth) (trees q lead branching frontier depth budget Y)) [::] w.
+Proof. by move=> *; apply: block_program_law. Qed.
+
+Theorem rheo_sampling_expected_block_length (q p : seq T -> T -> R) v x0 :
+  (forall s, is_law (q s)) -> (forall c, is_law (p c)) ->
+  mean (block_program q p lead branching frontier depth budget v x0) (fun w => (size w)%:R)
+  = \sum_Y weight (laws q lead branching depth) Y *
+      (\sum_(d < depth.+1) longer fst (rule_of (claim_at q lead) (@drawn_at T lead) v) p
+        (map (@dynamic.decode T branching depth) (trees q lead branching frontier depth budget Y)) d [::]).
+Proof. by move=> *; apply: block_program_length. Qed.
 End Programs.
 
 (** * The block *)

@@ -8,6 +8,16 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
+Lemma take_filter_count (A : eqType) (a : pred A) (l : seq A) x0 j n : uniq l -> (j < size l)%N -> a (nth x0 l j) ->
+  (nth x0 l j \in take n [seq z <- l | a z]) = (count a (take j l) < n)%N.
+Proof.
+move=> ul sz; set x := nth x0 l j => ax.
+have xl : x \in [seq z <- l | a z] by rewrite mem_filter ax mem_nth.
+rewrite in_take // -{1}(cat_take_drop j l) filter_cat index_cat (drop_nth x0 sz) -/x /= ax /= eqxx addn0.
+rewrite mem_filter ax /= size_filter; case: ifP => // xt.
+by move: ul; rewrite -(cat_take_drop j l) cat_uniq (drop_nth x0 sz) -/x /= xt andbF.
+Qed.
+
 Section Survival.
 Variables (T : eqType) (R : realFieldType).
 Variables (more : seq T -> seq T -> bool) (wt : seq T -> seq T -> T -> R) (tie : T -> nat).
@@ -77,41 +87,47 @@ by apply: (@cands_path T R more wt tie branching frontier Y (layer a) st (front_
   rewrite // ?ll // /path cc (cands_tok ac) (cands_tok bc) cc ss.
 Qed.
 
+Lemma ranked_tok Z n0 j : (j < size (ranked Z))%N -> let n := nth n0 (ranked Z) j in tok n = Z (ctx n) (sibs n).
+Proof. by move=> sz n; have := mem_nth n0 sz; rewrite ranked_mem poolP => /andP[_ /cands_tok]. Qed.
+
+(** up to the slot whose token was changed the ranked lists are the same *)
+Lemma ranked_agree Y Y' n j : steep Y -> steep Y' -> n \in ranked Y ->
+  (forall k, k != place_of n -> Y k.1 k.2 = Y' k.1 k.2) ->
+  (j <= index n (ranked Y))%N -> take j (ranked Y) = take j (ranked Y').
+Proof.
+move=> st st' np off; have isz : (index n (ranked Y) < size (ranked Y))%N by rewrite index_mem.
+elim: j => [|j IH] ji; first by rewrite !take0.
+have jsz := ltn_trans ji isz; have [jsz' rr cc ss] := ranked_predict tie_blind wt_blind n st st' (IH (ltnW ji)) jsz.
+apply: (entries_ranked tie_blind wt_blind) => //; rewrite !(take_nth n) // !map_rcons IH ?(ltnW ji) //.
+congr (rcons _ _); rewrite /entry cc ss; congr (_, _); rewrite !ranked_tok // cc ss.
+apply: (off (ctx (nth n (ranked Y) j), sibs (nth n (ranked Y) j))).
+rewrite -[(_, _)]/(place_of (nth n (ranked Y) j)) -{2}(nth_index n np) -!(nth_map n (place_of n)) //.
+by rewrite nth_uniq ?size_map ?ranked_places // neq_ltn ji.
+Qed.
+
+(** a node is in the frontier of its layer if few nodes of the layer rank above it *)
+Lemma frontier_count Z n0 j d : (d < depth)%N -> (j < size (ranked Z))%N -> layer (nth n0 (ranked Z) j) = d ->
+  (nth n0 (ranked Z) j \in frontier_at Z d) = (count (fun z => layer z == d) (take j (ranked Z)) < frontier)%N.
+Proof.
+move=> dd sz xd; rewrite /ranking.frontier_at -(@ranked_layer T R more wt tie branching frontier depth) //.
+by rewrite take_filter_count ?ranked_uniq // xd.
+Qed.
+
 Lemma front_survive_sub Y Y' s h d : (d < depth)%N -> steep Y -> steep Y' ->
   (forall k, k != (s, h) -> Y k.1 k.2 = Y' k.1 k.2) ->
   (s, h) \in map place_of (frontier_at Y d) -> (s, h) \in map place_of (frontier_at Y' d).
 Proof.
-move=> dd st st' off /mapP[n nf [sE hE]].
+move=> dd st st' off /mapP[n nf nE]; rewrite nE in off *.
 have nc : n \in cands Y d by rewrite -(mem_sort before) (mem_take nf).
 have np : n \in ranked Y by rewrite ranked_mem poolP (cands_layer nc) dd.
-pose i := index n (ranked Y); have isz : (i < size (ranked Y))%N by rewrite index_mem.
-have ag j : (j <= i)%N -> take j (ranked Y) = take j (ranked Y').
-  elim: j => [|j IH] ji; first by rewrite !take0.
-  have jsz := ltn_trans ji isz; have [jsz' rr cc ss] := ranked_predict tie_blind wt_blind n st st' (IH (ltnW ji)) jsz.
-  apply: (entries_ranked tie_blind wt_blind) => //; rewrite !(take_nth n) // !map_rcons IH ?(ltnW ji) //;
-    congr (rcons _ _).
-  rewrite /entry cc ss; congr (_, _).
-  have tY (Z : seq T -> seq T -> T) : (j < size (ranked Z))%N ->
-    tok (nth n (ranked Z) j) = Z (ctx (nth n (ranked Z) j)) (sibs (nth n (ranked Z) j)).
-    by move=> sz; have := mem_nth n sz; rewrite ranked_mem poolP => /andP[_ /cands_tok].
-  rewrite !tY // cc ss; have /= -> // := off (ctx (nth n (ranked Y) j), sibs (nth n (ranked Y) j)).
-  apply/eqP => -[e1 e2]; have := nth_uniq (place_of n) _ _ (ranked_places st); move/(_ j i).
-  rewrite !size_map => /(_ jsz isz); rewrite !(nth_map n) // (nth_index _ np) /place_of e1 e2 sE hE eqxx.
-  by move/esym/eqP => e; move: ji; rewrite e ltnn.
-have [isz' rr cc ss] := ranked_predict tie_blind wt_blind n st st' (ag i (leqnn i)) isz.
-rewrite (nth_index _ np) in rr cc ss; set n' := nth n (ranked Y') i in rr cc ss.
-have ld : layer n' = d by rewrite -(cands_layer nc); case: rr.
-apply/mapP; exists n'; last by rewrite /place_of cc ss sE hE.
-have cut Z j x : (j < size (ranked Z))%N -> nth n (ranked Z) j = x -> layer x = d ->
-    (x \in frontier_at Z d) = (count (fun z => layer z == d) (take j (ranked Z)) < frontier)%N.
-  move=> sz xE xd; rewrite /frontier_at -(@ranked_layer T R more wt tie branching frontier depth) //.
-  have xr : x \in [seq z <- ranked Z | layer z == d] by rewrite mem_filter xd eqxx -xE mem_nth.
-  rewrite in_take // -{1}(cat_take_drop j (ranked Z)) filter_cat index_cat (drop_nth n sz) xE /= xd eqxx /= eqxx addn0.
-  rewrite mem_filter xd eqxx /= size_filter; case: ifP => // xt.
-  by have := (ranked_uniq Z : uniq (ranked Z));
-    rewrite -(cat_take_drop j (ranked Z)) cat_uniq (drop_nth n sz) xE /= xt andbF.
-rewrite (cut Y' i) // -(ag i (leqnn i)) -(cut Y i n) ?nth_index //.
-exact: cands_layer nc.
+have isz : (index n (ranked Y) < size (ranked Y))%N by rewrite index_mem.
+have ag := ranked_agree st st' np off (leqnn _).
+have [isz' rr cc ss] := ranked_predict tie_blind wt_blind n st st' ag isz.
+have nn : nth n (ranked Y) (index n (ranked Y)) = n := nth_index n np.
+have ln : layer (nth n (ranked Y) (index n (ranked Y))) = d by rewrite nn (cands_layer nc).
+have ld : layer (nth n (ranked Y') (index n (ranked Y))) = d by case: rr => _ -> _ _ _.
+apply/mapP; exists (nth n (ranked Y') (index n (ranked Y))); last by rewrite /place_of cc ss nn.
+by rewrite frontier_count // -ag -(frontier_count dd isz ln) nn.
 Qed.
 
 Theorem frontier_survival Y Y' s h d : (d < depth)%N -> steep Y -> steep Y' ->

@@ -32,6 +32,8 @@ HEADLINES = [
     "rheo_sampling_over_cycles",
     "recursive_over_cycles",
     "rheo_sampling_program_is_lossless",
+    "rheo_sampling_block_law",
+    "rheo_sampling_expected_block_length",
     "block_completed",
     "block_program_law",
     "expected_block_length",

@@ -47,6 +47,20 @@ EXPERIMENTS = [
         "precedence.v",
     ),
     (
+        "a node may hold a token twice",
+        "ranking.v",
+        "& Y s (sib Y s i) \\notin sib Y s i]",
+        "& true]",
+        "kept.v",
+    ),
+    (
+        "the probe weighs z, and may outrank the last lead",
+        "rule.v",
+        "Num.min (q s (last a h')) (tail s h)",
+        "tail s h",
+        "steep.v",
+    ),
+    (
         "the verifier's claim is not the law of the draw",
         "walk.v",
         "Hypothesis rule_honest : honest claim rule.",
