@@ -56,6 +56,12 @@ Fact rheo_is p h : rheo claim sampled p h =
   if [seq e <- h | sampled e.1] is (c, x) :: _ then attempt p (claim c) x (residual p p (claim c)) else p.
 Proof. by []. Qed.
 
+Fact expect_is c k f h : expect claim (Ask c k) f h = \sum_x claim c x * expect claim (k x) f (rcons h (c, x)).
+Proof. by []. Qed.
+
+Fact expect_done f h : expect claim (Done T C) f h = f h.
+Proof. by []. Qed.
+
 (** each verifier emits exactly p, whatever honest claims the builder makes and however they depend on earlier draws *)
 Theorem matching_node_exact p (a : ask T C) y : is_law p -> expect claim a (fun h => matching p h y) [::] = p y.
 Proof. exact: matching_exact. Qed.
@@ -79,6 +85,10 @@ End Node.
 Section Paths.
 Variables (T : finType) (R : realFieldType) (K : eqType) (ctx : K -> seq T) (claim : K -> T -> R).
 Variables (rule : (T -> R) -> seq (K * T) -> T -> R) (p : seq T -> T -> R).
+
+Fact closed_is t : closed ctx t =
+  (forall e, e \in t -> ctx e.1 = [::] \/ exists2 e', e' \in t & ctx e.1 = rcons (ctx e'.1) e'.2).
+Proof. by []. Qed.
 
 Fact target_is c y w : target p c (y :: w) = p c y * target p (rcons c y) w.
 Proof. by []. Qed.
@@ -115,6 +125,34 @@ Local Notation place_of := (@place_of T R).
 Local Notation steep := (steep more wt branching).
 
 Fact rank_is (n : node T R) : rank tie n = (score n, (layer n, (tie (tok n), (prank n, slot n)))).
+Proof. by []. Qed.
+
+Fact sib_is (Y : seq T -> seq T -> T) s i : sib Y s i.+1 = rcons (sib Y s i) (Y s (sib Y s i)).
+Proof. by []. Qed.
+
+Fact nslots_is (Y : seq T -> seq T -> T) s : nslots more branching Y s = find (fun i => ~~ more s (sib Y s i)) (iota 0 branching).
+Proof. by []. Qed.
+
+Fact place_is Y (f : R * seq T) d k i : ranking.place wt Y f d k i =
+  let h := sib Y f.2 i in Node (f.1 * wt f.2 h (Y f.2 h)) d k i f.2 h (Y f.2 h).
+Proof. by []. Qed.
+
+Fact expand_is Y d P : expand more wt branching Y d P =
+  [seq ranking.place wt Y (nth (0, [::]) P k) d k i
+  | k <- iota 0 (size P), i <- iota 0 (nslots more branching Y (nth (0, [::]) P k).2)].
+Proof. by []. Qed.
+
+Fact front_is Y d : front more wt tie branching frontier Y d.+1 =
+  [seq (score n, rcons (ctx n) (tok n))
+  | n <- take frontier (sort (before tie) (expand more wt branching Y d (front more wt tie branching frontier Y d)))].
+Proof. by []. Qed.
+
+Fact front_start Y : front more wt tie branching frontier Y 0 = [:: (1, [::])].
+Proof. by []. Qed.
+
+Fact steep_is Y : steep Y = (forall s i, (i < nslots more branching Y s)%N ->
+  let w j := wt s (sib Y s j) (Y s (sib Y s j)) in
+  [/\ 0 <= w i <= 1, (forall j, (j < i)%N -> w i <= w j) & Y s (sib Y s i) \notin sib Y s i]).
 Proof. by []. Qed.
 
 Fact build_is Y : build Y = take budget (sort (before tie)
@@ -163,6 +201,24 @@ Theorem best_first_is_layer_wise Y : steep Y ->
 Proof. exact: best_first_build. Qed.
 End Trees.
 
+Section Places.
+Variables (T : finType) (R : realFieldType) (more : seq T -> seq T -> bool) (wt : seq T -> seq T -> T -> R).
+Variables (tie : T -> nat) (branching frontier depth budget : nat) (law : seq T -> seq T -> T -> R).
+
+Fact claim_is (k : place T branching depth) : claim law k = law (val k.1) (val k.2).
+Proof. by []. Qed.
+
+Fact tree_is Y : tree (kept more wt tie frontier budget law) Y =
+  [seq (k, Y k) | k <- [seq place_at branching depth (ctx n) (sibs n)
+                       | n <- build more wt tie branching frontier depth budget (draws law Y)]].
+Proof. by []. Qed.
+
+(** a place within bounds holds what was drawn there *)
+Fact draws_is (Y : {ffun place T branching depth -> T}) s h : (size s <= depth)%N -> (size h <= branching)%N ->
+  draws law Y s h = Y (place_at branching depth s h).
+Proof. by move=> ss sh; rewrite /draws ss sh. Qed.
+End Places.
+
 (** any dynamic tree whose ranks are blind to its draws, under any honest verifier *)
 Theorem blind_ranking_is_lossless (T : finType) (R : realFieldType) (more : seq T -> seq T -> bool)
     (wt : seq T -> seq T -> T -> R) (tie : T -> nat) (branching frontier depth budget : nat)
@@ -206,6 +262,25 @@ Fact rheo_weight_is (q : seq T -> T -> R) s h x : rheo_weight q lead s h x =
   if size h == lead then
     (if h is a :: h' then Num.min (q s (last a h')) (\sum_(x | x \notin h) q s x) else top q s h)
   else top q s h.
+Proof. by []. Qed.
+
+Fact rest_is (q : seq T -> T -> R) s h :
+  rest q s h = [seq x <- sort (fun x y => q s y <= q s x) (enum T) | (0 < q s x) && (x \notin h)].
+Proof. by []. Qed.
+
+Fact top_is (q : seq T -> T -> R) s h b l : rest q s h = b :: l -> top q s h = q s b.
+Proof. by rewrite /top => ->. Qed.
+
+Fact trees_is (q : seq T -> T -> R) : trees q lead branching frontier depth budget =
+  tree (@kept T R (fun s h => rest q s h != [::]) (rheo_weight q lead) (fun _ => 0%N) branching frontier depth budget
+          (law q lead)).
+Proof. by []. Qed.
+
+Fact generate_is (p : seq T -> T -> R) (D : finType) rule (wgt : nat -> seq T -> D -> R) tr n c w :
+  generate p ctx rule wgt tr n.+1 c w =
+  \sum_Y wgt n c Y * emit ctx (rule n c) (fun s => p (c ++ s)) (fun d =>
+    generate p ctx rule wgt tr n (c ++ d)) (tr n c Y)
+                       [::] w.
 Proof. by []. Qed.
 
 Fact rheo_law_is (q : seq T -> T -> R) s h b l x : rest q s h = b :: l -> law q lead s h x =
@@ -274,6 +349,17 @@ Fact bind_is A B (d : dist R A) (f : A -> dist R B) :
 Proof. by []. Qed.
 
 Fact prob_is (A : eqType) (d : dist R A) a : prob d a = \sum_(e <- d) e.1 * (e.2 == a)%:R.
+Proof. by []. Qed.
+
+Fact grow_is (q : seq T -> T -> R) x0 n t : grow q lead branching frontier depth x0 n.+1 t =
+  if unseen (more q) (rheo_weight q lead) (fun _ => 0%N) branching frontier depth x0 t is Some k then
+    bind (choose (law q lead k.1 k.2)) (fun x => grow q lead branching frontier depth x0 n (rcons t (k, x)))
+  else ret R t.
+Proof. by []. Qed.
+
+Fact walk_is (K : eqType) (at_ : K -> seq T) program (p : seq T -> T -> R) t n c : walk at_ program p t n.+1 c =
+  bind (program (p c) [seq e <- t | at_ e.1 == c]) (fun step : T * bool => let: (y, descend) := step in
+    bind (if descend then walk at_ program p t n (rcons c y) else plain p n (rcons c y)) (fun w => ret R (y :: w))).
 Proof. by []. Qed.
 
 Fact cycle_program_is (q p : seq T -> T -> R) v x0 n :
