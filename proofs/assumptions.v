@@ -31,6 +31,7 @@ Print Assumptions one_hot_ceiling.
 Print Assumptions acceptance_bound.
 Print Assumptions rheo_attains_the_bound.
 Print Assumptions evaluator_is_exact.
+Print Assumptions length_evaluator_is_exact.
 Print Assumptions naive_ranking_is_biased.
 Print Assumptions token_ties_are_biased.
 Print Assumptions low_proxy_is_biased.

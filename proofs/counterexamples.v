@@ -6,7 +6,7 @@
     in the tests. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers walk draws predictable ranking dynamic rule rheo_sampling.
-From rheocheck Require Import renaming queries explore evaluator pairs.
+From rheocheck Require Import block renaming queries explore evaluator pairs.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -39,6 +39,24 @@ Proof.
 move=> ve ql /andP[done /allP ok] e et.
 by rewrite (emitted_evaluate _ _ _ ve ql done); apply/eqP; apply: ok.
 Qed.
+
+(** the expected length of its block *)
+Definition mean_length (T : finType) (R : realFieldType) (b : builder R) (tie : T -> nat) (v : verifier)
+    (q p : seq T -> T -> R) (lead branching frontier depth budget : nat) : R :=
+  \sum_Y weight (laws q lead branching depth) Y *
+    (\sum_(d < depth.+1)
+       longer fst (rule_of (fun k : site T => law q lead k.1 k.2) (fun k => size k.2 == lead) v) p
+         (map (@decode T branching depth) (tree (kept (more q) (weight_of q lead b) tie frontier budget (law q lead))
+           Y))
+         d [::]).
+
+Lemma mean_length_evaluate (T : finType) (R : realFieldType) (vocab : seq T) (b : builder R) tie v q p
+    lead branching frontier depth budget x0 n (x : R) :
+  vocab = enum T -> (forall s, is_law (q s)) ->
+  complete vocab b tie q lead branching frontier depth budget x0 n
+  && (evaluate_length vocab b v tie q p lead branching frontier depth budget x0 n == x) ->
+  mean_length b tie v q p lead branching frontier depth budget = x.
+Proof. by move=> -> ql /andP[done /eqP <-]; apply: evaluate_length_exact. Qed.
 
 Definition no_tie (T : Type) (x : T) : nat := 0.
 Definition by_token n (x : 'I_n) : nat := val x.

@@ -7,7 +7,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers walk draws predictable ranking pool kept dynamic rule
   rheo_sampling.
-From rheocheck Require Import renaming queries explore.
+From rheocheck Require Import block renaming queries explore.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -73,6 +73,16 @@ Definition chance_of (w : seq T) (t : seq (site T * T)) : R :=
 
 (** the chance that one cycle, completed by the target, spells w *)
 Definition evaluate (w : seq T) : R := average (chance_of w).
+
+(** the expected length of the block *)
+Fixpoint list_longer (t : seq (site T * T)) d c : R :=
+  if d is d'.+1 then
+    total (fun y => list_rule (fun k => list_law q lead k.1 k.2) (fun k => size k.2 == lead) v (p c) (kids fst t c) y
+                    * (y \in tokens (kids fst t c))%:R * list_longer t d' (rcons c y))
+  else 1.
+Definition evaluate_length : R :=
+  average (fun t => foldr (fun d sum => list_longer t d [::] + sum) 0 (iota 0 depth.+1)).
+
 (** that no branch was cut short *)
 Definition complete : bool := average (fun _ => 1) == 1.
 End Lists.
@@ -152,5 +162,29 @@ rewrite /chance_of (emit_map (g := fun k : place T branching depth => (val k.1, 
 move=> p' h y; rewrite list_ruleE.
 apply: (rule_of_map (g := fun k : place T branching depth => (val k.1, val k.2))) => // k x.
 by rewrite list_lawE.
+Qed.
+
+(** ... and the length of the block *)
+Local Notation rule_at := (rule_of (fun k : site T => law q lead k.1 k.2) (fun k => size k.2 == lead) v).
+
+Lemma list_longerE t d c : list_longer (enum T) v q p lead t d c = longer fst rule_at p t d c.
+Proof.
+elim: d c => //= d IH c; rewrite total_sum; apply: eq_bigr => y _; rewrite IH list_ruleE; congr (_ * _ * _).
+rewrite (rule_of_map (g := id) (claim' := fun k => law q lead k.1 k.2) (sampled' := fun k => size k.2 == lead)) //.
+  by rewrite (eq_map (f2 := id)) ?map_id // => -[].
+by move=> k x; rewrite list_lawE.
+Qed.
+
+Theorem evaluate_length_exact x0 n : complete (enum T) b tie q lead branching frontier depth budget x0 n ->
+  \sum_Y weight laws Y * (\sum_(d < depth.+1) longer fst rule_at p
+    (map (@decode T branching depth) (tree (kept (more q) (weight_of q lead b) tie frontier budget (law q lead)) Y))
+      d [::])
+  = evaluate_length (enum T) b v tie q p lead branching frontier depth budget x0 n.
+Proof.
+rewrite /complete /evaluate_length /average => /eqP.
+rewrite !(explore_congr _ _ _ _ _ _ _ _ _ list_moreE (list_weightE b) list_lawE (fun _ => erefl)) => done.
+rewrite -(explore_exact (law_ok lead q_law) _ done); apply: eq_bigr => Y _; congr (_ * _).
+rewrite -(big_mkord xpredT (fun d => longer fst rule_at p _ d [::])) /index_iota subn0 unlock /=.
+by congr (_ + _); elim: (iota _ _) => //= d l ->; rewrite list_longerE.
 Qed.
 End Exact.

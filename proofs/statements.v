@@ -130,7 +130,8 @@ Proof. by []. Qed.
 Fact sib_is (Y : seq T -> seq T -> T) s i : sib Y s i.+1 = rcons (sib Y s i) (Y s (sib Y s i)).
 Proof. by []. Qed.
 
-Fact nslots_is (Y : seq T -> seq T -> T) s : nslots more branching Y s = find (fun i => ~~ more s (sib Y s i)) (iota 0 branching).
+Fact nslots_is (Y : seq T -> seq T -> T) s : nslots more branching Y s = find (fun i =>
+  ~~ more s (sib Y s i)) (iota 0 branching).
 Proof. by []. Qed.
 
 Fact place_is Y (f : R * seq T) d k i : ranking.place wt Y f d k i =
@@ -459,6 +460,19 @@ Theorem evaluator_is_exact (T : finType) (R : realFieldType) (vocab : seq T) (b 
          (target p) (tree (kept (more q) (weight_of q lead b) tie frontier budget (law q lead)) Y) [::] w
   = evaluate vocab b v tie q p lead branching frontier depth budget x0 n w.
 Proof. exact: emitted_evaluate. Qed.
+
+Theorem length_evaluator_is_exact (T : finType) (R : realFieldType) (vocab : seq T) (b : builder R) tie v
+    (q p : seq T -> T -> R) lead branching frontier depth budget x0 n (x : R) :
+  vocab = enum T -> (forall s, is_law (q s)) ->
+  complete vocab b tie q lead branching frontier depth budget x0 n
+  && (evaluate_length vocab b v tie q p lead branching frontier depth budget x0 n == x) ->
+  \sum_Y weight (laws q lead branching depth) Y *
+    (\sum_(d < depth.+1)
+       longer fst (rule_of (fun k : site T => law q lead k.1 k.2) (fun k => size k.2 == lead) v) p
+         (map (@dynamic.decode T branching depth)
+              (tree (kept (more q) (weight_of q lead b) tie frontier budget (law q lead)) Y)) d [::])
+  = x.
+Proof. exact: mean_length_evaluate. Qed.
 
 (** naive ranking: 4/9 instead of 1/3 *)
 Theorem naive_ranking_is_biased :

@@ -42,20 +42,25 @@ class Case:
     builder: object
     verifier: object
 
-    def law(self):
-        """{word of D+1 tokens: its chance}, by rheocheck.exact; zeros included."""
+    def emission(self):
+        """The cycle from the start, by rheocheck.exact."""
         forest = forest_of(self.pair, self.builder, (), self.shape)
-        stops = Walk(self.pair, forest, self.verifier).emission(()).stops
+        return Walk(self.pair, forest, self.verifier).emission(())
+
+    def law(self):
+        """{word of D+1 tokens: its chance}; zeros included."""
+        stops = self.emission().stops
         length = self.shape.depth + 1
         words = completed(self.pair, stops, length)
         return {word: words.get(word, Fraction(0)) for word in product(range(self.pair.vocab_size), repeat=length)}
 
 
-def coq_file(case, law):
-    """The Coq file that proves `law` of a case."""
+def coq_file(case, law, mean_length):
+    """The Coq file that proves the law of a case, and the expected length of its block."""
     V, shape = case.pair.vocab_size, case.shape
     weight, tie, leads = BUILDERS[case.builder]
     sizes = f"{leads(shape)} {shape.branching} {shape.width} {shape.depth} {shape.nodes}"
+    decoder = f"{weight} (@{tie} {_over(tie, V)}) {VERIFIERS[case.verifier]} q p {sizes}"
     table = ";\n  ".join(f"([:: {'; '.join(f't{x}' for x in word)}], {_number(mass)})" for word, mass in law.items())
     tokens = "\n".join(f"Definition t{x} : 'I_{V} := @Ordinal {V} {x} isT." for x in range(V))
     return f"""From mathcomp Require Import all_ssreflect all_algebra.
@@ -71,10 +76,12 @@ Lemma p_law s : is_law (p s).
 Proof. by apply: (model_law _ vocab{V}E); vm_compute. Qed.
 Definition table : seq (seq 'I_{V} * rat) := [::
   {table}].
-Theorem same_law e : e \\in table ->
-  emitted {weight} (@{tie} {_over(tie, V)}) {VERIFIERS[case.verifier]} q p {sizes} e.1 = e.2.
+Theorem same_law e : e \\in table -> emitted {decoder} e.1 = e.2.
 Proof. by apply: (@emitted_table _ _ vocab{V} _ _ _ _ _ _ _ _ _ _ t0 60 _ vocab{V}E q_law); vm_compute. Qed.
+Theorem same_length : mean_length {decoder} = {_number(mean_length)}.
+Proof. by apply: (@mean_length_evaluate _ _ vocab{V} _ _ _ _ _ _ _ _ _ _ t0 60 _ vocab{V}E q_law); vm_compute. Qed.
 Print Assumptions same_law.
+Print Assumptions same_length.
 """
 
 

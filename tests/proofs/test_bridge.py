@@ -69,18 +69,21 @@ def test_the_numbers_of_the_negative_theorems(name):
 def test_coq_computes_the_same_law(built, tmp_path, name):
     case = CASES[name]
     file = tmp_path / "case.v"
-    file.write_text(coq_file(case, case.law()))
+    file.write_text(coq_file(case, case.law(), case.emission().expected_length))
     code, printed = coqc(file, built)
-    assert code == 0 and printed.strip() == CLOSED, printed
+    assert code == 0 and printed.splitlines() == [CLOSED, CLOSED], printed
 
 
-def test_a_wrong_number_is_refused(built, tmp_path):
+@pytest.mark.parametrize("wrong", ["a chance", "the length"])
+def test_a_wrong_number_is_refused(built, tmp_path, wrong):
     case = CASES["rheo, recursive"]
-    law = case.law()
-    word = next(word for word, mass in law.items() if mass)
-    law[word] /= 2
+    law, length = case.law(), case.emission().expected_length
+    if wrong == "a chance":
+        law[next(word for word, mass in law.items() if mass)] /= 2
+    else:
+        length += 1
     file = tmp_path / "case.v"
-    file.write_text(coq_file(case, law))
+    file.write_text(coq_file(case, law, length))
     code, printed = coqc(file, built)
     assert code != 0 and "Error" in printed
 

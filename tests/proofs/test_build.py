@@ -41,6 +41,7 @@ HEADLINES = [
     "acceptance_bound",
     "rheo_attains_the_bound",
     "evaluator_is_exact",
+    "length_evaluator_is_exact",
     "naive_ranking_is_biased",
     "token_ties_are_biased",
     "low_proxy_is_biased",
