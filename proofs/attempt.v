@@ -22,10 +22,10 @@ Implicit Types (p q r l : T -> R) (x y : T).
 
 Definition accept r l x : R := Num.min 1 (r x / l x).
 Definition gap r l : R := \sum_x Num.max 0 (r x - l x).
-(* what a rejection leaves; [p] is the fallback when nothing is left, an event of probability zero *)
+(** what a rejection leaves; [p] is the fallback when nothing is left, an event of probability zero *)
 Definition residual p r l : T -> R :=
   fun y => if gap r l == 0 then p y else Num.max 0 (r y - l y) / gap r l.
-(* one draft [x], claimed to come from [l], against the law [r]; then the continuation [k] on rejection *)
+(** one draft [x], claimed to come from [l], against the law [r]; then the continuation [k] on rejection *)
 Definition attempt r l x (k : T -> R) : T -> R :=
   fun y => accept r l x * (y == x)%:R + (1 - accept r l x) * k y.
 
@@ -65,7 +65,7 @@ Proof. by move=> r0 l0; rewrite le_minr ler01 divr_ge0. Qed.
 Lemma accept_le1 r l x : accept r l x <= 1.
 Proof. by rewrite le_minl lexx. Qed.
 
-(* Leviathan: the single-draft rule emits exactly [r] *)
+(** Leviathan: the single-draft rule emits exactly [r] *)
 Theorem attempt_exact p r l y : is_law r -> is_law l ->
   \sum_x l x * attempt r l x (residual p r l) y = r y.
 Proof.
@@ -80,7 +80,7 @@ rewrite -{2}(min_max r l y); congr (_ + _); rewrite /residual; case: eqP => [g0|
 by rewrite mulrC divfK.
 Qed.
 
-(* if the claims are one-hot, the single-draft rule is matching *)
+(** if the claims are one-hot, the single-draft rule is matching *)
 Lemma attempt_point p r x y : is_law r -> attempt r (point R x) x (residual p r (point R x)) y = r y.
 Proof.
 move=> rl; rewrite -[RHS](attempt_exact p y rl (point_law R x)).

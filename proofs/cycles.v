@@ -14,11 +14,11 @@ Local Open Scope ring_scope.
 Section Cycles.
 Variables (T : finType) (R : realFieldType) (p : seq T -> T -> R).
 Variables (K : eqType) (D : finType) (ctx : K -> seq T) (rule : nat -> seq T -> (T -> R) -> seq (K * T) -> T -> R).
-(* with [m] cycles to go, after the text [c]: the verifier, the law of the draws, and the tree they build *)
+(** with [m] cycles to go, after the text [c]: the verifier, the law of the draws, and the tree they build *)
 Variables (weight : nat -> seq T -> D -> R) (tree : nat -> seq T -> D -> seq (K * T)).
 Definition after c s := p (c ++ s).
 
-(* [n] more cycles after the text [c], completed by the target, spell [w] *)
+(** [n] more cycles after the text [c], completed by the target, spell [w] *)
 Fixpoint generate n c w : R :=
   if n is m.+1 then
     \sum_Y weight m c Y * emit ctx (rule m c) (after c) (fun d => generate m (c ++ d)) (tree m c Y) [::] w

@@ -26,7 +26,7 @@ Variables (T : finType) (R : realFieldType) (K : finType) (claim : K -> T -> R).
 Hypothesis claim_law : forall k, is_law (claim k).
 Implicit Types (Y : {ffun K -> T}) (t : seq (K * T)).
 
-(* one independent draw per potential node *)
+(** one independent draw per potential node *)
 Definition weight Y : R := \prod_k claim k (Y k).
 Definition agree t Y := all (fun e => Y e.1 == e.2) t.
 Definition keys t : seq K := [seq e.1 | e <- t].
@@ -60,7 +60,7 @@ Hypothesis fresh : forall t k, next t = Some k -> k \notin keys t.
 Fixpoint run n t Y :=
   if n is n'.+1 then if next t is Some k then run n' (rcons t (k, Y k)) Y else t else t.
 
-(* drawing everything first or each token when it is needed: the same law *)
+(** drawing everything first or each token when it is needed: the same law *)
 Theorem eager_lazy n t f : uniq (keys t) ->
   \sum_Y weight Y * (agree t Y)%:R * f (run n t Y) = \prod_(e <- t) claim e.1 e.2 * lazy claim next n t f.
 Proof.
@@ -77,7 +77,4 @@ rewrite (bigD1 (Y k)) //= big1 ?addr0 => [|x]; last first.
 by rewrite /agree all_rcons eqxx.
 Qed.
 End Run.
-
-(* predictable: the i-th kept slot is a function of the tokens of the slots kept before it *)
-
 End Draws.

@@ -18,7 +18,7 @@ Variables (branching frontier depth budget : nat).
 Variable law : seq T -> seq T -> T -> R.             (* of the next slot's token, after the siblings *)
 Hypothesis law_ok : forall s h, is_law (law s h).
 
-(* a potential slot: its context and the tokens of its earlier siblings *)
+(** a potential slot: its context and the tokens of its earlier siblings *)
 Definition place := (depth.-bseq T * branching.-bseq T)%type.
 Definition context_of (k : place) : seq T := k.1.
 Definition claim (k : place) : T -> R := law k.1 k.2.

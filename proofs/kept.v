@@ -31,7 +31,7 @@ Local Notation build := (build more wt tie branching frontier depth budget).
 Local Notation steep := (steep more wt branching).
 Hypothesis tie_blind : forall x y, tie x = tie y.
 
-(* the kept nodes: in bounds, closed under parents, all at different places *)
+(** the kept nodes: in bounds, closed under parents, all at different places *)
 Lemma build_pool Y n : n \in build Y -> n \in pool Y.
 Proof. by move/mem_take; rewrite ranked_mem. Qed.
 

@@ -15,7 +15,7 @@ Section OneHot.
 Variables (T : finType) (R : realFieldType) (C : Type) (claim : C -> T -> R).
 Hypothesis claim_law : forall c, is_law (claim c).
 
-(* one-hot claims: recursive rejection is matching *)
+(** one-hot claims: recursive rejection is matching *)
 Lemma recursive_point p r (h : seq (C * T)) y : is_law p -> is_law r ->
   (forall i d, (i < size h)%N -> claim (nth d h i).1 = point R (nth d h i).2) ->
   recursive claim p r h y = r y.
@@ -26,7 +26,7 @@ have rl' : is_law (residual p r (claim c)) by apply: residual_law.
 have e := IH _ rl' (fun i d lt => ok i.+1 d lt).
 rewrite /attempt e cx; exact: attempt_point.
 Qed.
-(* a token tried and rejected is never the residual draw: descending on "in the tree" is the same walk *)
+(** a token tried and rejected is never the residual draw: descending on "in the tree" is the same walk *)
 Fixpoint spare (p r : T -> R) (h : seq (C * T)) (y : T) : R :=
   if h is (c, x) :: h' then (1 - accept r (claim c) x) * spare p (residual p r (claim c)) h' y else r y.
 Lemma accept1 (r l : T -> R) x : is_law r -> is_law l -> gap r l = 0 -> l x != 0 -> accept r l x = 1.

@@ -117,7 +117,7 @@ Lemma ranked_uniq Y : uniq (ranked Y). Proof. by rewrite sort_uniq pool_uniq. Qe
 Lemma ranked_layer Y d : (d < depth)%N -> [seq n <- ranked Y | layer n == d] = sort before (cands Y d).
 Proof. by move=> dd; rewrite filter_sort ?pool_layer //; [exact: before_total | exact: before_trans]. Qed.
 
-(* the ranked list is sorted, so what ranks strictly above the i-th node is among the first i *)
+(** the ranked list is sorted, so what ranks strictly above the i-th node is among the first i *)
 Lemma ranked_above Y n0 i n : (i < size (ranked Y))%N -> n \in pool Y ->
   (rank n < rank (nth n0 (ranked Y) i))%O -> n \in take i (ranked Y).
 Proof.

@@ -35,7 +35,7 @@ Local Notation build := (build more wt tie branching frontier depth budget).
 Local Notation steep := (steep more wt branching).
 Hypothesis tie_blind : forall x y, tie x = tie y.
 
-(* a parent, and an earlier sibling, rank above *)
+(** a parent, and an earlier sibling, rank above *)
 Lemma above a b : score b <= score a ->
   ((layer a < layer b)%N || [&& layer a == layer b, prank a == prank b & (slot a < slot b)%N]) -> (rank a < rank b)%O.
 Proof.
@@ -52,7 +52,7 @@ case/mapP => n /mem_take; rewrite mem_sort => /candsP[k [i [kf ins ->]]] -> /=.
 by have [/andP[w0 _] _ _] := st _ _ ins; rewrite mulr_ge0 ?IH ?mem_nth.
 Qed.
 
-(* a kept node's parent ranks above it *)
+(** a kept node's parent ranks above it *)
 Lemma parent_above Y n0 d k i : steep Y -> (k < size (front Y d.+1))%N ->
   let f := nth n0 (sort before (cands Y d)) k in
   (i < nslots Y (path f))%N ->

@@ -32,8 +32,10 @@ Implicit Types (Y : {ffun K -> T}) (t : seq (K * T)).
 Local Notation weight := (weight claim).
 
 Variables (kept : {ffun K -> T} -> seq K) (N : nat).
+(** the tree of a draw, and the draws that can happen *)
 Definition tree Y := [seq (k, Y k) | k <- kept Y].
 Definition possible Y := weight Y != 0.
+(** PREDICTABLE: the i-th kept slot is a function of the tokens of the slots kept before it *)
 Definition predictable := forall Y Y' i, possible Y -> possible Y' ->
   take i (tree Y) = take i (tree Y') -> ohead (drop i (kept Y)) = ohead (drop i (kept Y')).
 
@@ -41,6 +43,7 @@ Hypothesis pred : predictable.
 Hypothesis kept_uniq : forall Y, possible Y -> uniq (kept Y).
 Hypothesis kept_size : forall Y, (size (kept Y) <= N)%N.
 
+(** the next slot after the draws t: what any possible draw that begins with them keeps next *)
 Definition next t :=
   if [pick Y | possible Y && (take (size t) (tree Y) == t)] is Some Y then ohead (drop (size t) (kept Y)) else None.
 

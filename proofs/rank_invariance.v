@@ -102,7 +102,7 @@ have step l : (l < slot n)%N -> Y f.2 (sib Y f.2 l) = Y' f.2 (sib Y f.2 l).
 by elim: j => //= j IH js; rewrite IH ?(ltnW js) // step.
 Qed.
 
-(* the slot at position [i] exists for [Y'] too, with the same rank, and has not been taken before *)
+(** the slot at position [i] exists for [Y'] too, with the same rank, and has not been taken before *)
 Lemma predict : exists m, [/\ m \in drop i (ranked Y'), rank m = rank n, ctx m = ctx n & sibs m = sibs n].
 Proof.
 have [kf jn nE] := n_place; have [kf' fE] := same_parent.
@@ -164,7 +164,7 @@ by case: (nth n0 (ranked Y) i) => a b c d e f g;
   case: (nth n0 (ranked Y') i) => a' b' c' d' e' f' g' /= [-> -> _ -> ->] -> -> ->.
 Qed.
 
-(* RANK INVARIANCE: which slot is kept next depends only on the tokens of the slots kept so far *)
+(** RANK INVARIANCE: which slot is kept next depends only on the tokens of the slots kept so far *)
 Theorem build_predictable Y Y' i : steep Y -> steep Y' ->
   take i (map entry (build Y)) = take i (map entry (build Y')) ->
   ohead (drop i (map place_of (build Y))) = ohead (drop i (map place_of (build Y'))).

@@ -43,7 +43,7 @@ Local Notation steep := (steep more wt branching).
 Hypothesis tie_blind : forall x y, tie x = tie y.
 Hypothesis wt_blind : forall s h x y, wt s h x = wt s h y.
 
-(* in particular: whether a slot survives the cuts does not depend on the token drawn for it *)
+(** in particular: whether a slot survives the cuts does not depend on the token drawn for it *)
 Lemma entriesE Y : map entry (build Y) = [seq (k, Y k.1 k.2) | k <- map place_of (build Y)].
 Proof. by rewrite -map_comp; apply/eq_in_map => n nb; rewrite /entry (build_tok nb). Qed.
 
@@ -74,7 +74,7 @@ move=> st st' off; apply/idP/idP => yes; apply: contraLR yes => no.
 by rewrite -(survive_sub st st' off no).
 Qed.
 
-(* the same for the frontier of each layer *)
+(** the same for the frontier of each layer *)
 Lemma ranked_places Y : steep Y -> uniq (map place_of (ranked Y)).
 Proof.
 move=> st; rewrite map_inj_in_uniq ?ranked_uniq // => a b.

@@ -27,22 +27,22 @@ Hypothesis rule_honest : honest claim rule.
 Hypothesis rule_start : forall c y, rule (p c) [::] y = p c y.
 Implicit Types (t : seq (K * T)) (c w : seq T) (y : T).
 
-(* a tree is the list of its nodes; a node is its slot and its token *)
+(** a tree is the list of its nodes; a node is its slot and its token *)
 Definition kids t c := [seq e <- t | ctx e.1 == c].
 Definition tokens t : seq T := [seq e.2 | e <- t].
 Definition closed t := forall e, e \in t -> ctx e.1 = [::] \/ exists2 e', e' \in t & ctx e.1 = rcons (ctx e'.1) e'.2.
 
-(* probability that the target continues [c] with the word [w] *)
+(** probability that the target continues [c] with the word [w] *)
 Fixpoint target c w : R := if w is y :: w' then p c y * target (rcons c y) w' else 1.
 
-(* probability that the walk down the tree from [c], its block completed by [rest], spells [w] *)
+(** probability that the walk down the tree from [c], its block completed by [rest], spells [w] *)
 Fixpoint emit (rest : seq T -> seq T -> R) t c w : R :=
   if w is y :: w' then
     rule (p c) (kids t c) y *
     (if y \in tokens (kids t c) then emit rest t (rcons c y) w' else rest (rcons c y) w')
   else 1.
 
-(* the same with every token of [w] taken from the node rule *)
+(** the same with every token of [w] taken from the node rule *)
 Fixpoint spell t c w : R := if w is y :: w' then rule (p c) (kids t c) y * spell t (rcons c y) w' else 1.
 
 Lemma closed_stop t c y : closed t -> y \notin tokens (kids t c) -> forall w, kids t (rcons c y ++ w) = [::].
@@ -93,7 +93,7 @@ Theorem spell_honest t k c w : \sum_x claim k x * spell (rcons t (k, x)) c w = s
 Proof. by apply: spell_step => y; apply: rule_honest. Qed.
 End Walk.
 
-(* every tree, matched against a draw of the target: no hypothesis on where the tree came from *)
+(** every tree, matched against a draw of the target: no hypothesis on where the tree came from *)
 Theorem matching_lossless (T : finType) (R : realFieldType) (K : eqType) (ctx : K -> seq T)
     (p : seq T -> T -> R) t c w :
   emit ctx (@matching T R K) p (target p) t c w = target p c w.
