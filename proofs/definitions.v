@@ -91,11 +91,19 @@ Local Notation steep := (steep more wt branching).
 Fact rank_is (n : node T R) : rank tie n = (score n, (layer n, (tie (tok n), (prank n, slot n)))).
 Proof. by []. Qed.
 
+(** the higher score is before; then the smaller layer, tie, parent's rank, slot *)
+Fact before_is (a b : node T R) : before tie a b =
+  (score b <= score a) && ((score a <= score b) ==>
+  (layer a <= layer b)%N && ((layer b <= layer a)%N ==>
+  (tie (tok a) <= tie (tok b))%N && ((tie (tok b) <= tie (tok a))%N ==>
+  (prank a <= prank b)%N && ((prank b <= prank a)%N ==> (slot a <= slot b)%N)))).
+Proof. by rewrite /before /rank !lexi_pair. Qed.
+
 Fact sib_is (Y : seq T -> seq T -> T) s i : sib Y s i.+1 = rcons (sib Y s i) (Y s (sib Y s i)).
 Proof. by []. Qed.
 
-Fact nslots_is (Y : seq T -> seq T -> T) s : nslots more branching Y s = find (fun i =>
-  ~~ more s (sib Y s i)) (iota 0 branching).
+Fact nslots_is (Y : seq T -> seq T -> T) s :
+  nslots more branching Y s = find (fun i => ~~ more s (sib Y s i)) (iota 0 branching).
 Proof. by []. Qed.
 
 Fact place_is Y (f : R * seq T) d k i : ranking.place wt Y f d k i =
@@ -123,9 +131,6 @@ Proof. by []. Qed.
 Fact build_is Y : build Y = take budget (sort (before tie)
   (flatten [seq expand more wt branching Y d (front more wt tie branching frontier Y d) | d <- iota 0 depth])).
 Proof. by []. Qed.
-
-Hypothesis tie_blind : forall x y, tie x = tie y.
-Hypothesis wt_blind : forall s h x y, wt s h x = wt s h y.
 
 (** one pop of the heap *)
 Fact pop_is Y n heap popped : pop more wt tie branching frontier depth Y n.+1 heap popped =
