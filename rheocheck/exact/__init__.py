@@ -9,6 +9,7 @@ from rheocheck.exact.claims import ClaimsAudit, audit_claims, relabel
 from rheocheck.exact.emission import Emission, Walk
 from rheocheck.exact.enumeration import forest_of
 from rheocheck.exact.forest import Forest
+from rheocheck.exact.hypotheses import hypotheses
 from rheocheck.exact.transport import optimal_acceptance
 from rheocheck.exact.variation import Witness, total_variation
 from rheocheck.exact.verification import Acceptance, Verification
@@ -27,6 +28,7 @@ __all__ = [
     "audit_claims",
     "certify",
     "forest_of",
+    "hypotheses",
     "optimal_acceptance",
     "relabel",
     "total_variation",

@@ -1,0 +1,37 @@
+(** What the headline theorems assume. Every line of output must read "Closed under the global context". *)
+From rheocheck Require Import statements.
+Print Assumptions one_draft_exact.
+Print Assumptions matching_node_exact.
+Print Assumptions recursive_node_exact.
+Print Assumptions rheo_node_exact.
+Print Assumptions one_hot_collapse.
+Print Assumptions no_tilt.
+Print Assumptions path_product.
+Print Assumptions matching_any_tree.
+Print Assumptions next_slot_is_predictable.
+Print Assumptions survival_is_blind.
+Print Assumptions frontier_survival_is_blind.
+Print Assumptions survivors_are_a_slot_prefix.
+Print Assumptions best_first_is_layer_wise.
+Print Assumptions blind_ranking_is_lossless.
+Print Assumptions certificate_is_sound.
+Print Assumptions rheo_sampling_is_lossless.
+Print Assumptions rheo_sampling_with_recursive.
+Print Assumptions rheo_sampling_with_rheo.
+Print Assumptions top_k_is_lossless.
+Print Assumptions rheo_sampling_over_cycles.
+Print Assumptions recursive_over_cycles.
+Print Assumptions rheo_sampling_program_is_lossless.
+Print Assumptions rheo_sampling_block_law.
+Print Assumptions rheo_sampling_expected_block_length.
+Print Assumptions block_completed.
+Print Assumptions block_program_law.
+Print Assumptions expected_block_length.
+Print Assumptions one_hot_ceiling.
+Print Assumptions acceptance_bound.
+Print Assumptions rheo_attains_the_bound.
+Print Assumptions evaluator_is_exact.
+Print Assumptions length_evaluator_is_exact.
+Print Assumptions naive_ranking_is_biased.
+Print Assumptions token_ties_are_biased.
+Print Assumptions low_proxy_is_biased.
