@@ -83,7 +83,7 @@ def build(
             ranked, token = (torch.nn.functional.pad(part, (0, F - rows * K)) for part in (ranked, token))
         ranked, place = ranked.sort(dim=-1, descending=True, stable=True)
         parent_score, place = ranked[:, :F], place[:, :F]
-        frontiers.append(place + first * K if rows * K >= F else _within(place, rows * K, nowhere))
+        frontiers.append(place if rows * K >= F else place.masked_fill(place >= rows * K, nowhere))
         parent = place // K if rows > 1 else place * 0
         logits = drafter(Frontier(layer, token.gather(1, place), parent))
         first += rows
@@ -98,10 +98,6 @@ def _clocks(probe: Float[Tensor, "B E V"], temperature: Float[Tensor, "B"] | Non
     if clocks.shape[-1] < least:
         clocks = torch.nn.functional.pad(clocks, (0, least - clocks.shape[-1]), value=1.0)
     return clocks.clamp_min_(TINY)  # never 0, so that clock / 0 is infinite and not NaN
-
-
-def _within(place: Int[Tensor, "B F"], nodes: int, nowhere: int) -> Int[Tensor, "B F"]:
-    return place.masked_fill(place >= nodes, nowhere)
 
 
 def _check(root: Tensor, probe: Tensor, shape: Shape, top: int) -> None:

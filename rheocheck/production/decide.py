@@ -69,7 +69,7 @@ def rheo(look: Look) -> Decision:
     left = 1 - c * torch.minimum(look.tail_p, look.tail_claim).sum(-1)
     weights = (look.p - look.claim * c[..., None]).clamp_min_(0) * look.kept
     drawn = _draw_child(weights, left, look.coin[..., -1])
-    return Decision(torch.where(accepted, m, drawn.slot), c, drawn.v)
+    return Decision(drawn.slot.masked_fill_(accepted, m), c, drawn.v)
 
 
 def recursive(look: Look) -> Decision:

@@ -7,6 +7,7 @@ of [B, N+1, V] is never made of more than LIMIT elements.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float, Int
@@ -86,4 +87,11 @@ Target = Logits | Laws
 
 
 def _select(rows: Float[Tensor, "B n V"], node: Int[Tensor, "B"]) -> Float[Tensor, "B 1 V"]:
-    return rows[torch.arange(len(node), device=rows.device), node][:, None]
+    B, n, _ = rows.shape
+    return rows.flatten(0, 1).index_select(0, counted(B, n, rows.device) + node)[:, None]
+
+
+@lru_cache(maxsize=64)
+def counted(count: int, step: int, device: torch.device) -> Int[Tensor, "count"]:
+    """0, step, 2 step, ...: made once, not in every cycle."""
+    return torch.arange(0, count * step, step, device=device)

@@ -67,13 +67,14 @@ def finish(
         kept = torch.nn.functional.pad(kept, (0, shape.nodes - N), value=P)
 
     token = torch.cat([*(slots.token.flatten(1) for slots, _ in layers), zero], 1).gather(1, kept)
-    pool = torch.cat([zero - 1, *frontiers, zero - 1], 1)  # of the node that a row expands; -1 at the root and nowhere
-    node = torch.cat([zero - 1, kept], 1)
+    outside = zero - 1
+    pool = torch.cat([outside, *frontiers, outside], 1) + table.first  # of the node of a row; -1 at the root, nowhere
+    node = torch.cat([outside, kept], 1)
     row_of_kept = kept // K
     parent = torch.cat([zero, torch.searchsorted(node, pool.gather(1, row_of_kept))], 1)
     valid = node < P
-    # a frontier's empty nodes stand at position P + 1, which nobody looks up
-    below = score.new_full((B, P + 2), E, dtype=torch.long).scatter_(1, pool[:, 1:-1], table.rows.expand(B, -1))
+    expanded = pool[:, 1:-1].clamp_max(P + 1)  # where a frontier's empty nodes stand, which nobody looks up
+    below = score.new_full((B, P + 2), E, dtype=torch.long).scatter_(1, expanded, table.rows.expand(B, -1))
     row = torch.cat([zero, below.gather(1, kept)], 1)
     number = table.numbers * valid[:, 1:]
     holders = score.new_zeros((B, P + K), dtype=torch.long).scatter_(1, kept, number).unflatten(1, (E + 1, K))
@@ -112,6 +113,7 @@ def _ancestors(parent: Int[Tensor, "B N1"], depth: int) -> Bool[Tensor, "B N1 N1
 @dataclass(frozen=True)
 class _Constants:
     rows: Int[Tensor, "E2"]
+    first: Int[Tensor, "E1"]
     numbers: Int[Tensor, "N"]
     depth: Int[Tensor, "E1"]
     from_probe: Bool[Tensor, "K"]
@@ -119,10 +121,12 @@ class _Constants:
 
 @lru_cache(maxsize=64)
 def _constants(shape: Shape, device: torch.device) -> _Constants:
-    E = expanded_nodes(shape)
-    depth = [1, *((e - 1) // shape.width + 2 for e in range(1, E)), 0]  # of the children of a row; of nothing
+    E, F, K = expanded_nodes(shape), shape.width, shape.branching
+    depth = [1, *((e - 1) // F + 2 for e in range(1, E)), 0]  # of the children of a row; of nothing
+    before = [0, *(max(0, 1 + (e - 1) // F * F - F) * K for e in range(1, E)), 0]  # positions before a row's parents
     return _Constants(
         torch.arange(1, E, device=device),
+        torch.tensor(before, device=device),
         torch.arange(1, shape.nodes + 1, device=device),
         torch.tensor(depth, device=device),
         torch.arange(shape.branching, device=device) >= shape.leads,

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rheocheck.core.errors import InputError
 from rheocheck.production.decide import VERIFIERS, Decision, Look, Verifier
-from rheocheck.production.target import Laws, Logits, Target
+from rheocheck.production.target import Laws, Logits, Target, counted
 from rheocheck.production.tree import DraftTree
 
 BELOW_ONE = 1 - 2.0**-52
@@ -51,12 +51,12 @@ def verify(
     """
     laws = Logits(target, temperature) if isinstance(target, Tensor) else target
     _check(tree, laws, coin)
-    nodes = _Nodes(tree, coin)
+    nodes = _Nodes.of(tree, coin)
     if walk:
         end, decision = _walk(nodes, laws, verifier, tree.shape.depth, early_exit)
     else:
         end, decision = _all_at_once(nodes, laws, verifier, tree.shape.depth)
-    return _emit(tree, end, _last_token(nodes, laws.select(end), end, decision))
+    return _emit(tree, end, _last_token(nodes.select(end), laws.select(end), decision))
 
 
 def cut_at(emitted: Emitted, stop: int) -> Emitted:
@@ -69,75 +69,85 @@ def cut_at(emitted: Emitted, stop: int) -> Emitted:
 
 
 class _Nodes:
-    """What the verifiers look at, for every node of every tree."""
+    """What the verifiers look at, for every node of every tree, or for one node a row.
 
-    def __init__(self, tree: DraftTree, coin: Tensor) -> None:
+    ids     child by slot; then the tokens that probabilities are needed of: the children's, the tail's
+    claims  q~ by slot, then on the tail; None when no node has a probe
+    """
+
+    def __init__(self, ids: Tensor, claims: Tensor | None, coin: Tensor, leads: int, K: int) -> None:
+        self.ids, self.claims, self.coin, self.leads, self.K = ids, claims, coin, leads, K
+
+    @classmethod
+    def of(cls, tree: DraftTree, coin: Tensor) -> "_Nodes":
         B, nodes, K = tree.child.shape
-        self.m, self.K = tree.shape.leads, K
-        self.child, self.coin = tree.child, coin
         tokens = tree.token.gather(1, tree.child.flatten(1)).unflatten(1, (nodes, K))  # the root's where none is held
-        self.claim = self.tail_claim = None
-        self.batch = torch.arange(B, device=coin.device)
-        if tree.tail is not None and tree.slot_claim is not None and tree.tail_claim is not None:
-            at = (self.batch[:, None], tree.row)
-            self.claim, self.tail_claim = tree.slot_claim[at], tree.tail_claim[at]
-            tokens = torch.cat([tokens, tree.tail[at]], -1)
-        self.tokens = tokens
+        if tree.tail is None or tree.slot_claim is None or tree.tail_claim is None:
+            return cls(torch.cat([tree.child, tokens], -1), None, coin, tree.shape.leads, K)
+        E = tree.tail.shape[1]
+        row = (tree.row + counted(B, E, coin.device)[:, None]).flatten()
+        claims = torch.cat([tree.slot_claim, tree.tail_claim], -1).flatten(0, 1).index_select(0, row)
+        tail = tree.tail.flatten(0, 1).index_select(0, row).unflatten(0, (B, nodes))
+        ids = torch.cat([tree.child, tokens, tail], -1)
+        return cls(ids, claims.unflatten(0, (B, nodes)), coin, tree.shape.leads, K)
 
-    def decide(self, target: Target, verifier: Verifier, node: Tensor | None = None) -> tuple[Tensor, Decision]:
-        """The next node of every node, itself where the path ends; or of one node a row."""
-
-        def here(values: Tensor | None) -> Tensor | None:
-            return values if node is None or values is None else values[self.batch, node][:, None]
-
-        child, tokens, coin = here(self.child), here(self.tokens), here(self.coin)
-        assert child is not None and tokens is not None and coin is not None
-        p = target.at(tokens)
-        tail_p = p[..., self.K :] if self.claim is not None else None
-        decision = verifier(
-            Look(child > 0, p[..., : self.K], coin, self.m, here(self.claim), tail_p, here(self.tail_claim))
+    def select(self, node: Int[Tensor, "B"]) -> "_Nodes":
+        B, nodes, _ = self.ids.shape
+        at = counted(B, nodes, node.device) + node
+        ids, claims, coin = (
+            part if part is None else part.flatten(0, 1).index_select(0, at)[:, None]
+            for part in (self.ids, self.claims, self.coin)
         )
-        own = torch.arange(child.shape[1], device=p.device).expand(len(child), -1) if node is None else node[:, None]
-        following = torch.cat([child, own[..., None]], -1).gather(-1, decision.slot[..., None])[..., 0]
-        return following, decision
+        assert ids is not None and coin is not None
+        return _Nodes(ids, claims, coin, self.leads, self.K)
+
+    def decide(self, target: Target, verifier: Verifier, own: Int[Tensor, "B n"]) -> tuple[Tensor, Decision]:
+        """The next node of every node, `own` where the path ends."""
+        K, child, claims = self.K, self.ids[..., : self.K], self.claims
+        p = target.at(self.ids[..., K:])
+        look = Look(child > 0, p[..., :K], self.coin, self.leads, None, None, None)
+        if claims is not None:
+            look = Look(look.kept, look.p, look.coin, self.leads, claims[..., :K], p[..., K:], claims[..., K:])
+        decision = verifier(look)
+        return torch.cat([child, own[..., None]], -1).gather(-1, decision.slot[..., None])[..., 0], decision
 
 
 def _all_at_once(nodes: _Nodes, target: Target, verifier: Verifier, depth: int) -> tuple[Tensor, Decision]:
     """Decide everywhere, then follow the pointers from the root by doubling."""
-    following, decision = nodes.decide(target, verifier)
+    B, count, _ = nodes.ids.shape
+    following, decision = nodes.decide(target, verifier, counted(count, 1, nodes.ids.device).expand(B, -1))
     reach = 1
     while reach < depth:
         following, reach = following.gather(1, following), 2 * reach
-    end = following[:, 0]
-    return end, Decision(*(part if part is None else part[nodes.batch, end] for part in decision))
+    end = following[:, :1]
+    return end[:, 0], Decision(*(part if part is None else part.gather(1, end)[:, 0] for part in decision))
 
 
 def _walk(
     nodes: _Nodes, target: Target, verifier: Verifier, depth: int, early_exit: bool
 ) -> tuple[Tensor, Decision]:
     """Decide where the path is. A path that has ended stays and decides the same again."""
-    node = torch.zeros_like(nodes.batch)
+    node = nodes.ids.new_zeros(len(nodes.ids))
     for step in range(depth + 1):
-        following, decision = nodes.decide(target.select(node), verifier, node)
+        following, decision = nodes.select(node).decide(target.select(node), verifier, node[:, None])
         if step == depth or (early_exit and bool((following[:, 0] == node).all())):
             break
         node = following[:, 0]
     return node, Decision(*(part if part is None else part[:, 0] for part in decision))
 
 
-def _last_token(nodes: _Nodes, target: Target, end: Tensor, decision: Decision) -> Int[Tensor, "B"]:
-    """One draw over the vocabulary from (p - c q~)+ without the kept children of the last node.
+def _last_token(nodes: _Nodes, target: Target, decision: Decision) -> Int[Tensor, "B"]:
+    """One draw over the vocabulary from (p - c q~)+ without the kept children of the last node of each row.
 
     Children that are not held point at the root's token; they take 0 off, by adding, and so collide with nobody.
     """
-    p = target.dense()
-    rest = p
-    tokens, K = nodes.tokens[nodes.batch, end], nodes.K
-    if decision.c is not None and nodes.tail_claim is not None:
-        claim = nodes.tail_claim[nodes.batch, end] * -decision.c[:, None]
-        rest = rest.scatter_add(1, tokens[:, K:], claim.to(p.dtype)).clamp_min_(0)
-    children, kept = tokens[:, :K], nodes.child[nodes.batch, end] > 0
-    rest = rest.scatter_add(1, children, rest.gather(1, children) * kept.to(p.dtype).neg_())
+    p, K = target.dense(), nodes.K
+    rest, ids = p, nodes.ids[:, 0]
+    if decision.c is not None and nodes.claims is not None:
+        claim = nodes.claims[:, 0, K:] * decision.c[:, None]
+        rest = rest.scatter_add(1, ids[:, 2 * K :], claim.neg_()).clamp_min_(0)
+    children, held = ids[:, K : 2 * K], ids[:, :K] > 0
+    rest = rest.scatter_add(1, children, (rest.gather(1, children) * held).neg_())
     reached = rest.cumsum(-1, dtype=torch.float64)
     total = reached[:, -1:]
     point = decision.v[:, None].clamp(0, BELOW_ONE) * total
@@ -147,14 +157,14 @@ def _last_token(nodes: _Nodes, target: Target, end: Tensor, decision: Decision) 
 
 def _emit(tree: DraftTree, end: Int[Tensor, "B"], last: Int[Tensor, "B"]) -> Emitted:
     """Lay the accepted path out by depth. Nodes off the path add 0 at their place."""
-    batch = torch.arange(len(end), device=end.device)
-    numbers = torch.arange(tree.token.shape[1], device=end.device)
-    on_path = tree.mask[batch, end] * numbers
-    places = torch.arange(tree.shape.depth + 1, device=end.device)
-    nodes = torch.zeros_like(places).repeat(len(end), 1).scatter_add_(1, tree.position, on_path)
-    accepted = tree.position[batch, end]
-    tokens = tree.token.gather(1, nodes).roll(-1, 1).scatter_(1, accepted[:, None], last[:, None])
-    return Emitted(torch.where(places <= accepted[:, None], tokens, -1), accepted + 1, nodes)
+    B, nodes = tree.token.shape
+    at = counted(B, nodes, end.device) + end
+    on_path = tree.mask.flatten(0, 1).index_select(0, at) * counted(nodes, 1, end.device)
+    path = on_path.new_zeros(B, tree.shape.depth + 1).scatter_add_(1, tree.position, on_path)
+    accepted = tree.position.gather(1, end[:, None])
+    tokens = tree.token.gather(1, path).roll(-1, 1).scatter_(1, accepted, last[:, None])
+    inside = counted(tree.shape.depth + 1, 1, end.device) <= accepted
+    return Emitted(torch.where(inside, tokens, -1), accepted[:, 0] + 1, path)
 
 
 def _check(tree: DraftTree, target: Target, coin: Tensor) -> None:
