@@ -15,9 +15,6 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import threshold
-
-FLOOR = 2.0**-100  # a tail of less mass is no tail: its race would overflow float32, and its claim be false
 
 
 class Slots(NamedTuple):
@@ -52,7 +49,7 @@ def naive(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> Slots:
     if K <= m or q.shape[-1] <= m:
         return top_k(tokens, q, clocks, K, m)
     tail = q[..., m:]
-    z = threshold(tail.cumsum(-1)[..., -1], FLOOR, 0.0)  # in rank order, as the reference adds
+    z = tail.cumsum(-1)[..., -1]  # in rank order, as the reference adds
     y = (clocks[..., : tail.shape[-1]] / tail).argmin(-1)
     rank = _ranks(tail.shape[-1], K, m, q.device)[y]
     own = q.gather(-1, rank)

@@ -17,8 +17,10 @@ from functools import lru_cache
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import pad, threshold
 
 TINY = 2.0**-126  # stands in for 0 under a division line: the least normal float32
+FLOOR = 2.0**-100  # less probable tokens are not proposed: their race would overflow, their claims lose digits
 Ranked = tuple[Int[Tensor, "B R S"], Float[Tensor, "B R S"]]
 
 
@@ -34,7 +36,7 @@ def top_law(logits: Float[Tensor, "B R V"], scale: Float[Tensor, "B 1 1"] | None
     else:
         d, tokens = by_blocks(logits, top)
     q = (d.neg() if scale is None else d * -scale.to(d.dtype)).softmax(-1)
-    return _padded(tokens, q, least)
+    return _padded(tokens, threshold(q, FLOOR, 0.0), least)
 
 
 def given_law(laws: Float[Tensor, "B R V"], scale: Float[Tensor, "B 1 1"] | None, top: int, least: int) -> Ranked:
@@ -109,4 +111,4 @@ def _padded(tokens: Int[Tensor, "B R S"], q: Float[Tensor, "B R S"], least: int)
     empty = least - q.shape[-1]
     if empty <= 0:
         return tokens, q
-    return torch.nn.functional.pad(tokens, (0, empty)), torch.nn.functional.pad(q, (0, empty))
+    return pad(tokens, (0, empty)), pad(q, (0, empty))
