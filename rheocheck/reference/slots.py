@@ -60,7 +60,7 @@ def _with_probe(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int,
     weights = jnp.where(slot == m, weight(s, z, y), s[rank])
     claim = jnp.where(z > 0, tail / z, 0.0)  # an empty tail: every weight from slot m+1 on is 0, nothing is drawn
     claims = jnp.zeros_like(q).at[order[m:]].add(claim)
-    drawn = (slot == m) & (claims[order[m + y]] < 1)  # a tail of one token is no draw: its claim is one-hot
+    drawn = (slot == m) & (s[m + 1] > 0)  # a tail of one token is no draw: its claim is one-hot
     return Slots(order[rank], jnp.where(z > 0, weights, jnp.where(slot < m, s[slot], 0.0)), drawn, claims)
 
 

@@ -24,12 +24,18 @@ def blind_drafter(shape, B, V, seed=1, scale=3.0, dtype=torch.float32):
 def seeing_drafter(shape, B, V, seed=1, scale=3.0, dtype=torch.float32):
     """(root logits, drafter): a Markov drafter, one row of logits per last token."""
     table = rows(1, V + 1, V, seed, scale, dtype)[0]
-    return table[V].expand(B, V), lambda frontier: table[frontier.token]
+    return table[0].expand(B, V), lambda frontier: table[frontier.token]
 
 
-def markov_target(tree, V, seed=2, scale=3.0, dtype=torch.float32):
+def target_table(V, seed=1, scale=3.0, dtype=torch.float32):
+    """Target logits [V, V] by last token: the drafter's and as much noise again."""
+    noise = rows(1, V, V, seed + 1, scale / 3)[0]
+    return (rows(1, V + 1, V, seed, scale)[0][:V] + noise).to(dtype)
+
+
+def markov_target(tree, V, dtype=torch.float32):
     """Target logits of the nodes, by their last token; the root's is token 0."""
-    return rows(1, V, V, seed, scale, dtype)[0][tree.token]
+    return target_table(V, dtype=dtype)[tree.token]
 
 
 def cycle(shape, B, V, *, noise_seed=0, dtype=torch.float32, **how):
