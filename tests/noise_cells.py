@@ -3,8 +3,8 @@
     trees(decoder)    every way the races of a build can end: its volume, and probe arrays inside the cell
     blocks(...)       every way the coins of a walk can fall: its volume, and coin arrays at both ends of the cell
 
-An implementation that gives the same block at both ends of every cell, INSET from its walls, has the decoder's exact law
-up to INSET per wall.
+An implementation that gives the same block at both ends of every cell, INSET from its walls, has the decoder's exact
+law up to INSET per wall.
 """
 
 from dataclasses import dataclass

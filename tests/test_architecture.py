@@ -17,6 +17,8 @@ LAYERS = {
     "core": set(),
     "exact": {"core"},
     "stats": set(),
+    "reference": {"core"},
+    "production": {"core"},
     "adapters": {"core", "production"},
     "audit": {"core", "exact", "intercept", "stats"},
     "report": {"audit"},
@@ -27,6 +29,8 @@ THIRD = {
     "core": set(),
     "exact": {"gmpy2"},
     "stats": {"numpy", "scipy"},
+    "reference": {"numpy", "jax", "jaxtyping"},
+    "production": {"numpy", "torch", "triton", "jaxtyping"},
     "adapters": {"numpy", "torch", "transformers"},
     "audit": {"numpy", "pyarrow", "tqdm"},
     "report": {"rich"},
@@ -76,13 +80,23 @@ def test_every_package_has_a_layer():
     assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(LAYERS)
 
 
-@pytest.mark.parametrize("package", LAYERS)
+BACKENDS = {"reference", "production"}  # written in jax and in torch, and reached late themselves: by name, or inside
+
+
+@pytest.mark.parametrize("package", sorted(set(LAYERS) - BACKENDS))
 def test_heavy_third_parties_are_imported_late(package):
     for path in files(package):
         for module, top in imports(path):
             assert not (top and module.split(".")[0] in {"torch", "transformers", "jax", "pyarrow"}), (
                 f"{path}: {module} at the top"
             )
+
+
+@pytest.mark.parametrize("package", sorted(set(LAYERS) - BACKENDS))
+def test_backends_are_imported_late(package):
+    for path in files(package):
+        for module, top in imports(path):
+            assert not (top and module.startswith(tuple(f"rheocheck.{name}" for name in BACKENDS))), path
 
 
 def test_nothing_imports_front_doors_or_toys():
@@ -132,11 +146,16 @@ def test_exported_names():
         rheocheck.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("package", ["core", "exact"])
+@pytest.mark.parametrize("package", ["core", "exact", "production", "reference"])
 def test_packages_export_what_they_say(package):
     module = __import__(f"rheocheck.{package}", fromlist=["__all__"])
     assert module.__all__ == sorted(module.__all__)
     assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_each_backend_loads_its_own_alone():
+    assert not loaded_by("import rheocheck.reference") & {"torch", "triton"}
+    assert not loaded_by("import rheocheck.production") & {"jax", "jaxlib"}
 
 
 def test_core_files_are_short():

@@ -7,8 +7,8 @@ w(children) and the sum of w; only the last node of a path needs a pass over the
 
 c is the part of the claim that a rejected probe took off: 0 when no probe was rejected.
 
-Sums of residuals come from 1 - sum min(p, q~): near p = q~ that cancels and is off by about 1e-7 in float32, which is then
-also the probability of coming there.
+Sums of residuals come from 1 - sum min(p, q~): near p = q~ that cancels and is off by about 1e-7 in float32, which is
+then also the probability of coming there.
 """
 
 from collections.abc import Callable
@@ -75,7 +75,8 @@ def rheo(look: Look) -> Decision:
 def recursive(look: Look) -> Decision:
     """Children in slot order, each by min(1, r/claim), in units of p: `left` is the mass of r before a child.
 
-    A rejected one-hot child takes its own r off; a rejected probe takes min(p, h q~) off everywhere, h the mass left then.
+    A rejected one-hot child takes its own r off; a rejected probe takes min(p, h q~) off everywhere, h being the mass
+    that is left then.
     """
     m, K = look.m, look.kept.shape[-1]
     asked = (look.kept.cumsum(-1) - 1).clamp_min_(0)  # the coin of a child: as many as elder kept children

@@ -51,7 +51,7 @@ def naive(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> Slots:
     tail = q[..., m:]
     z = tail.cumsum(-1)[..., -1]  # in rank order, as the reference adds
     y = (clocks[..., : tail.shape[-1]] / tail).argmin(-1)
-    rank = _ranks(tail.shape[-1], K, m, q.device)[y]
+    rank = _ranks(tail.shape[-1], K, m, q.device).index_select(0, y.flatten()).view(*y.shape, K)
     own = q.gather(-1, rank)
     return Slots(tokens.gather(-1, rank), own, own, z)
 

@@ -75,9 +75,7 @@ def toy_cycle(
         return tables.draft[at[0]]
 
     read = given_law if tables.laws else top_law
-    tree = build(
-        tables.draft[state], drafter, shape, noise.probe, builder=builder, temperature=temperature, read=read
-    )
+    tree = build(tables.draft[state], drafter, shape, noise.probe, builder=builder, temperature=temperature, read=read)
     node_state = state[:, None].expand_as(tree.token)
     for depth in range(1, shape.depth + 1):
         stepped = tables.step[node_state.gather(1, tree.parent), tree.token]

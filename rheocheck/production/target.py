@@ -2,8 +2,8 @@
 
     p(x) = exp((l(x) - max l) / T) / sum exp((l - max l) / T);  T = 0: one-hot on the first largest logit
 
-The maximum is subtracted before scaling, so a small T costs no digits. Large batches are taken in parts: a float32 copy
-of [B, N+1, V] is never made of more than LIMIT elements.
+The maximum is subtracted before scaling, so a small T costs no digits. A float32 copy of [B, N+1, V] is never made:
+nodes are taken in parts, of a size that stays in a CPU's cache, or that fills a GPU.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rheocheck.production.tops import working
 
-LIMIT = 2**24  # elements of a temporary: 64 MiB of float32
+PART = {"cpu": 2**19, "cuda": 2**27}  # elements of a temporary: 2 MiB, 512 MiB of float32
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Logits:
     def at(self, tokens: Int[Tensor, "B n J"]) -> Float[Tensor, "B n J"]:
         """Probabilities at `tokens`."""
         B, n, V = self.rows.shape
-        parts = -(-B * n * V // LIMIT)
-        if parts <= 1 or n == 1:
+        nodes = max(1, PART.get(self.rows.device.type, PART["cuda"]) // (B * V))
+        if nodes >= n:
             return self._at(self.rows, tokens)
-        pieces = zip(self.rows.chunk(parts, 1), tokens.chunk(parts, 1), strict=True)
+        pieces = zip(self.rows.split(nodes, 1), tokens.split(nodes, 1), strict=True)
         return torch.cat([self._at(*piece) for piece in pieces], 1)
 
     def dense(self) -> Float[Tensor, "B V"]:

@@ -3,9 +3,9 @@
     d(x) = max l - l(x) >= 0,   q = softmax(-d / T) over the S tokens of least d
 
 On a CPU, S of V by blocks: the S blocks with the largest maxima hold the S best tokens, and only these are searched.
-Blocks are strided, columns of a [w, V/w] view, so that their maxima are taken by whole vectors; and d is searched by its
-bits, since non-negative floats stand in the order of their bits as integers, which are compared without a care for NaN.
-On a GPU, where launches cost more than passes, it is one topk.
+Blocks are strided, columns of a [w, V/w] view, so that their maxima are taken by whole vectors. d is searched by its
+bits: non-negative floats stand in the order of their bits as integers, which are compared without a care for NaN. On a
+GPU, where launches cost more than passes, it is one topk.
 
 Which of equal logits at the cut enters is arbitrary; it is a fact of the logits and not of a draw, and what entered is
 what is claimed. Where nothing is cut (V <= S), equal ones stand by token id.
@@ -17,7 +17,7 @@ from functools import lru_cache
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import pad, threshold
+from torch.nn.functional import pad, threshold_
 
 TINY = 2.0**-126  # stands in for 0 under a division line: the least normal float32
 FLOOR = 2.0**-100  # less probable tokens are not proposed: their race would overflow, their claims lose digits
@@ -35,8 +35,8 @@ def top_law(logits: Float[Tensor, "B R V"], scale: Float[Tensor, "B 1 1"] | None
         d = values[..., :1].to(working(logits.dtype)) - values
     else:
         d, tokens = by_blocks(logits, top)
-    q = (d.neg() if scale is None else d * -scale.to(d.dtype)).softmax(-1)
-    return _padded(tokens, threshold(q, FLOOR, 0.0), least)
+    q = (d.neg_() if scale is None else d * -scale.to(d.dtype)).softmax(-1)
+    return _padded(tokens, threshold_(q, FLOOR, 0.0), least)
 
 
 def given_law(laws: Float[Tensor, "B R V"], scale: Float[Tensor, "B 1 1"] | None, top: int, least: int) -> Ranked:

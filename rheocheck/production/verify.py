@@ -123,9 +123,7 @@ def _all_at_once(nodes: _Nodes, target: Target, verifier: Verifier, depth: int) 
     return end[:, 0], Decision(*(part if part is None else part.gather(1, end)[:, 0] for part in decision))
 
 
-def _walk(
-    nodes: _Nodes, target: Target, verifier: Verifier, depth: int, early_exit: bool
-) -> tuple[Tensor, Decision]:
+def _walk(nodes: _Nodes, target: Target, verifier: Verifier, depth: int, early_exit: bool) -> tuple[Tensor, Decision]:
     """Decide where the path is. A path that has ended stays and decides the same again."""
     node = nodes.ids.new_zeros(len(nodes.ids))
     for step in range(depth + 1):
@@ -175,4 +173,6 @@ def _check(tree: DraftTree, target: Target, coin: Tensor) -> None:
             "gather its rows in node order"
         )
     if coin.shape != (B, nodes, K + 1):
-        raise InputError(f"coin must have shape {(B, nodes, K + 1)}, got {tuple(coin.shape)}; try draw_noise(shape, B, V)")
+        raise InputError(
+            f"coin must have shape {(B, nodes, K + 1)}, got {tuple(coin.shape)}; try draw_noise(shape, B, V)"
+        )

@@ -1,7 +1,7 @@
 """One cycle: grow a tree, then walk it from the root.
 
-    at the root, and then at every node descended to: ask the verifier for (token, slot); emit the token; go on below the
-    slot, or end the block
+    at the root, and then at every node descended to: ask the verifier for (token, slot); emit the token; go on below
+    the slot, or end the block
 
 `cycles` is the cycle jitted and mapped over a batch of starts and noise. Noise per sequence, by the contract of
 `rheocheck.core.noise`: probe [E, V], coin [N+1, K+1].

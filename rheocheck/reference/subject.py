@@ -1,6 +1,6 @@
 """The JAX reference as a subject: whole batches of words from a toy pair, cycle after cycle.
 
-    rheocheck audit rheocheck.reference:subject --target toy_models.survival_bias:pair --set builder=naive
+rheocheck audit rheocheck.reference:subject --target toy_models.survival_bias:pair --set builder=naive
 """
 
 from dataclasses import dataclass
@@ -80,4 +80,3 @@ def subject(
             raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r}; try rheo")
     shape = Shape(leads=leads, branching=branching, depth=depth, nodes=nodes)
     return ReferenceSubject(load_attribute(pair, "pair"), BUILDERS[builder], VERIFIERS[verifier], shape)
-

@@ -28,14 +28,14 @@ class Workload:
         return torch.where(leaf[..., None], self.leaf_rows[:, number], self.target_rows[batch, row])
 
 
-def workload(B, V, *, shape=SHAPE, seed=0, noise=0.5, dtype=torch.float32):
-    """Rows like -1.7 log(rank) over a shuffled vocabulary, with Gaussian noise between drafter and target.
+def workload(B, V, *, shape=SHAPE, seed=0, noise=0.5, exponent=1.7, dtype=torch.float32):
+    """Rows like -exponent log(rank) over a shuffled vocabulary, with Gaussian noise between drafter and target.
 
     Exponent and noise are such that EAGLE's verification has the profile that was measured for it.
     """
     g = torch.Generator().manual_seed(seed)
     rows = 1 + (shape.depth - 1) * shape.width
-    zipf = -1.7 * torch.log(torch.arange(1.0, V + 1))
+    zipf = -exponent * torch.log(torch.arange(1.0, V + 1))
     draft = torch.empty(B, rows, V)
     for b in range(B):
         for r in range(rows):

@@ -5,7 +5,7 @@ import torch
 
 from rheocheck.core import Shape
 from rheocheck.production import BUILDERS, VERIFIERS, build, draw_noise, verify
-from rheocheck.production.target import Logits
+from rheocheck.production.target import PART, Logits
 from tests.production.toy_batch import cycle, markov_target, rows, seeing_drafter, target_table
 
 SHAPES = [
@@ -106,5 +106,5 @@ def test_half_logits_are_taken_in_float32(dtype):
 def test_large_batches_are_taken_in_parts(monkeypatch):
     logits, tokens = rows(3, 20, 70, seed=0), torch.arange(5).expand(3, 20, 5)
     whole = Logits(logits, torch.tensor([0.0, 1.0, 2.0])).at(tokens)
-    monkeypatch.setattr("rheocheck.production.target.LIMIT", 1000)
+    monkeypatch.setitem(PART, "cpu", 1000)
     assert torch.equal(Logits(logits, torch.tensor([0.0, 1.0, 2.0])).at(tokens), whole)
