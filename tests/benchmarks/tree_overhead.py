@@ -79,7 +79,7 @@ def in_profile(profile):
 def timed(parts, repetitions):
     """{name: CPU seconds of each call}, the parts called in turn."""
     times = {name: [] for name in parts}
-    for name, call in parts.items():
+    for call in parts.values():
         call()
     for _ in range(repetitions):
         for name, call in parts.items():
@@ -128,49 +128,6 @@ def against_the_twin(V, repetitions):
         print(f"    twin / {name:5s}  {ratios}   (ms: {detail})")
     overhead = ours("rheo", "walk") / ours("plain", "walk") - 1
     print(f"    the probe costs {overhead:+.0%} of a cycle, against truncated plain top-K by the same walk")
-    return times
-
-
-def median(times):
-    return statistics.median(times)
-
-
-def parts_of(name, contender):
-    """Each part with other noise every time, so that an early exit stops where cycles do."""
-    noises = itertools.cycle([contender.noise() for _ in range(16)])
-    return {
-        f"{name} noise": contender.noise,
-        f"{name} build": lambda: contender.build(next(noises)),
-        f"{name} all": lambda: contender.verify(next(noises)),
-        f"{name} walk": lambda: contender.verify(next(noises), walk=True),
-        f"{name} exit": lambda: contender.verify(next(noises), walk=True, early_exit=True),
-    }
-
-
-def against_the_twin(V, repetitions):
-    """The twin over ours by each way to verify, and the twin's profile; the overhead of the probe."""
-    work = workload(1, V, exponent=EXPONENTS[V])
-    twin, plain, rheo = Twin(work), Contender(work, "top_k"), Contender(work, "rheo")
-    profile = profile_of(twin)
-    parts = {"twin build": twin.build, "twin verify": twin.verify, **parts_of("plain", plain), **parts_of("rheo", rheo)}
-    times = {name: median(values) for name, values in timed(parts, repetitions).items()}
-    total = times["twin build"] + times["twin verify"]
-
-    def ours(name, kind):
-        return times[f"{name} noise"] * (name == "rheo") + times[f"{name} build"] + times[f"{name} {kind}"]
-
-    spent = f"{1e3 * total:.2f} ms = {1e3 * times['twin build']:.2f} + {1e3 * times['twin verify']:.2f}"
-    seen = f"{profile['build']:.0f} + {profile['verify']:.0f} ops, {profile['syncs']:.0f} host reads"
-    print(f"V={V:6d} B=1  twin {spent}; {seen}; {profile['length']:.1f} tokens a cycle")
-    for name in ("plain", "rheo"):
-        detail = "  ".join(f"{kind} {1e3 * times[f'{name} {kind}']:.2f}" for kind in ("build", "all", "walk", "exit"))
-        ratios = "  ".join(f"{kind} {total / ours(name, kind):.2f}" for kind in ("all", "walk", "exit"))
-        if not in_profile(profile):
-            ratios = "no ratio: the twin is outside its profile"
-        print(f"    twin / {name:5s}  {ratios}   (ms: {detail})")
-    overhead = min(ours("rheo", k) for k in ("walk", "exit")) / min(ours("plain", k) for k in ("walk", "exit")) - 1
-    same = ours("rheo", "walk") / ours("plain", "walk") - 1
-    print(f"    probe overhead, cycle, against truncated plain: walk {same:+.0%}, walk with early exit {overhead:+.0%}")
     return times
 
 
