@@ -6,6 +6,7 @@ The pair's laws go in as logits of the dtype that is asked for, through the top-
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rheocheck.core.automaton import automaton
+from rheocheck.core.automaton import Automaton, automaton
 from rheocheck.core.errors import InputError
 from rheocheck.core.loading import load_attribute
 from rheocheck.core.pair import Context, Pair
@@ -96,6 +97,14 @@ class ProductionSubject:
     walk: bool = False
     dtype: torch.dtype = torch.float32
 
+    @cached_property
+    def _states(self) -> Automaton:
+        return automaton(self.pair)
+
+    @cached_property
+    def _tables(self) -> Tables:
+        return Tables.of(self.pair, self.dtype)
+
     def __call__(self, context: Context, n_tokens: int, seed: int) -> list[int]:
         """`n_tokens` new tokens after `context`."""
         return [int(x) for x in self.sample(context, n_tokens, 1, seed)[0]]
@@ -103,8 +112,7 @@ class ProductionSubject:
     def sample(self, context: Context, n_tokens: int, samples: int, seed: int) -> NDArray[np.int64]:
         """Independent words [samples, n_tokens] after `context`, over as many cycles as they take."""
         generator = torch.Generator().manual_seed(seed)
-        tables = Tables.of(self.pair, self.dtype)
-        start = automaton(self.pair).state(context)
+        tables, start = self._tables, self._states.state(context)
         parts = [min(BLOCK, samples - done) for done in range(0, samples, BLOCK)]
         words = [self._words(tables, torch.full((rows,), start), n_tokens, generator) for rows in parts]
         return torch.cat(words).numpy()

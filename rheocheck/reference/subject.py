@@ -4,13 +4,14 @@ rheocheck audit rheocheck.reference:subject --target toy_models.survival_bias:pa
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from rheocheck.core.automaton import automaton
+from rheocheck.core.automaton import Automaton, automaton
 from rheocheck.core.errors import InputError
 from rheocheck.core.loading import load_attribute
 from rheocheck.core.pair import Context, Pair
@@ -37,6 +38,15 @@ class ReferenceSubject:
     verifier: Verifier
     shape: Shape
 
+    @cached_property
+    def _states(self) -> Automaton:
+        return automaton(self.pair)
+
+    @cached_property
+    def _tables(self) -> Tables:
+        with jax.enable_x64(True):
+            return tables_of(self.pair)
+
     def __call__(self, context: Context, n_tokens: int, seed: int) -> list[int]:
         """`n_tokens` new tokens after `context`."""
         return [int(x) for x in self.sample(context, n_tokens, 1, seed)[0]]
@@ -46,9 +56,9 @@ class ReferenceSubject:
         shape, V = self.shape, self.pair.vocab_size
         rows = -(-samples // 256) * 256  # a compiled cycle is made for one batch size: keep them few
         with jax.enable_x64(True):
-            tables = tables_of(self.pair)
+            tables = self._tables
             key = jax.random.key(seed)
-            state = jnp.full(rows, automaton(self.pair).state(context))
+            state = jnp.full(rows, self._states.state(context))
             words, filled = np.full((rows, n_tokens), -1), np.zeros(rows, dtype=int)
             while filled.min() < n_tokens:
                 key, for_probe, for_coin = jax.random.split(key, 3)

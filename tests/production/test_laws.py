@@ -1,15 +1,15 @@
 """The law of both array implementations, exactly: constant on every cell of the noise, whose volumes are rational."""
 
-import random
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from rheocheck.core import Shape
+from rheocheck.core import Pair, Shape
 from rheocheck.exact import Budget, Walk, forest_of
 from tests.noise_cells import blocks, trees
-from tests.shared_noise import Case, grid_pair, jax_run, torch_run
+from tests.shared_noise import Case, jax_run, torch_run
 from toy_models.random_family import random_pair
 
 pytestmark = pytest.mark.distribution
@@ -18,8 +18,14 @@ VERIFIERS = ("matching", "recursive", "rheo")
 
 def pair_of(kind, V):
     if kind == "grid":
-        return grid_pair(random.Random(f"{kind} {V}"), V, 1, 64)
-    return random_pair(V, vocab_size=V, order=1, ties=True, zeros=kind == "zeros")
+        rows = [{(): law(17, 20, 14, 13), (1,): law(9, 30, 5, 20)}, {(): law(20, 11, 19, 14), (3,): law(1, 13, 40, 10)}]
+        return Pair(V, *rows)
+    return random_pair(V, vocab_size=V, order=1, ties=True, zeros=kind == "zeros", same=False)
+
+
+def law(*weights):
+    """Weights of 1/64, no two rows alike."""
+    return [Fraction(w, 64) for w in weights]
 
 
 def cells_of(case):
@@ -51,27 +57,26 @@ def check(case, run, **how):
     assert not wrong, f"{len(wrong)} of {len(rows)} cell ends; expected, got: {wrong[0]}"
 
 
-KINDS = ("grid", "ties", "zeros")
 SMALL = [
-    (KINDS[(m + K + D) % 3], 3 + (m + K) % 2, Shape(leads=m, branching=K, depth=D, nodes=K + D, frontier=1 + m % 2))
+    (kind, 4 if kind == "grid" else 3 + m % 2, Shape(leads=m, branching=K, depth=D, nodes=K + D, frontier=1 + m % 2))
+    for kind in ("grid", "ties", "zeros")
     for m in range(4)
     for K in (1, 2, 3)
     for D in (1, 2)
 ]
 
 
-@pytest.mark.parametrize("walk", [False, True])
 @pytest.mark.parametrize("verifier", VERIFIERS)
 @pytest.mark.parametrize("builder", ["top_k", "rheo", "naive"])
 @pytest.mark.parametrize("size", range(len(SMALL)))
-def test_torch_has_the_exact_law(size, builder, verifier, walk):
+def test_torch_has_the_exact_law(size, builder, verifier):
     kind, V, shape = SMALL[size]
-    check(Case(0, pair_of(kind, V), shape, builder, verifier), torch_run, walk=walk)
+    check(Case(0, pair_of(kind, V), shape, builder, verifier), torch_run, walk=size % 2 == 1)
 
 
 @pytest.mark.parametrize(
     ("size", "builder", "verifier"),
-    [(11, "rheo", "rheo"), (11, "rheo", "recursive"), (9, "naive", "recursive"), (5, "rheo", "matching")],
+    [(11, "rheo", "rheo"), (9, "rheo", "recursive"), (11, "naive", "recursive"), (41, "rheo", "matching")],
 )
 def test_jax_has_the_exact_law(size, builder, verifier):
     kind, V, shape = SMALL[size]
