@@ -8,6 +8,7 @@ A score that underflows to 0 drops its node, whatever was drawn there: scores do
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -16,7 +17,7 @@ from torch import Tensor
 from rheocheck.core.errors import InputError
 from rheocheck.core.shape import Shape
 from rheocheck.production.noise import TOP, expanded_nodes
-from rheocheck.production.slots import BUILDERS, Builder
+from rheocheck.production.slots import BUILDERS, Builder, Slots
 from rheocheck.production.tops import TINY, Ranked, top_law
 from rheocheck.production.tree import DraftTree, finish
 
@@ -27,7 +28,7 @@ Reader = Callable[[Float[Tensor, "B R V"], Float[Tensor, "B 1 1"] | None, int, i
 class Frontier:
     """The nodes whose logits are asked for.
 
-    layer    1, 2, ...: how many drafted tokens lie between the root and these nodes' children, minus one
+    layer    how deep they stand, 1 being right below the root
     token    their last tokens (target ids)
     parent   their parents' columns in the frontier before (0 in layer 1, where the parent is the root)
     """
@@ -38,6 +39,41 @@ class Frontier:
 
 
 Drafter = Callable[[Frontier], Float[Tensor, "B F V"]]
+
+
+class Best(NamedTuple):
+    """The F best children of a layer: scores, tokens, and places among all children, empty ones past the last."""
+
+    score: Float[Tensor, "B F"]
+    token: Int[Tensor, "B F"]
+    place: Int[Tensor, "B F"]
+
+
+Step = Callable[..., "Layer"]
+Layer = tuple[Slots, Float[Tensor, "B R K"], Best | None]  # the children, their scores, the next frontier
+
+
+def rank_layer(
+    builder: Builder,
+    tokens: Int[Tensor, "B R S"],
+    q: Float[Tensor, "B R S"],
+    clocks: Float[Tensor, "B R T"],
+    parent_score: Float[Tensor, "B R"] | None,
+    shape: Shape,
+    last: bool,
+) -> Layer:
+    """Propose and rank one layer; `rheocheck.production.fused` does the same in one kernel."""
+    K, F = shape.branching, shape.width
+    slots = builder(tokens, q, clocks, K, shape.leads)
+    score = slots.weight if parent_score is None else slots.weight * parent_score[..., None]
+    if last:
+        return slots, score, None
+    ranked, token = score.flatten(1), slots.token.flatten(1)
+    if ranked.shape[1] < F:  # a first layer of fewer than F nodes: empty ones behind them
+        ranked, token = (torch.nn.functional.pad(part, (0, F - ranked.shape[1])) for part in (ranked, token))
+    ranked, place = ranked.sort(dim=-1, descending=True, stable=True)
+    place = place[:, :F]
+    return slots, score, Best(ranked[:, :F], token.gather(1, place), place)
 
 
 def build(
@@ -51,14 +87,16 @@ def build(
     top: int = TOP,
     d2t: Int[Tensor, "Vd"] | None = None,
     read: Reader = top_law,
+    step: Step = rank_layer,
 ) -> DraftTree:
     """The trees of B sequences; `root` holds the drafter's logits at the root.
 
     temperature  one a row; None is 1. A greedy row (0) is drafted at temperature 1 with its best tokens only
     top          logits kept at a node before the softmax
     d2t          target id of each drafter token, when the drafter has a vocabulary of its own
+    read, step   how logits become laws, and how a layer is proposed and ranked
     """
-    K, F, m = shape.branching, shape.width, shape.leads
+    K, F = shape.branching, shape.width
     nowhere = expanded_nodes(shape) * K + 1
     _check(root, probe, shape, top)
     scale = None
@@ -67,26 +105,20 @@ def build(
         scale = torch.where(temperature > 0, temperature, 1.0).reciprocal()[:, None, None]
     laws, layers, frontiers = [], [], []
     logits, parent_score, first = root[:, None], None, 0
-    for layer in range(1, shape.depth + 1):
+    for number in range(1, shape.depth + 1):
         rows = logits.shape[1]
         tokens, q = read(logits, scale, top, K + 1)
         if d2t is not None:
             tokens = d2t[tokens]
-        slots = builder(tokens, q, clocks[:, first : first + rows], K, m)
-        score = slots.weight if parent_score is None else slots.weight * parent_score[..., None]
+        mine = clocks[:, first : first + rows]
+        slots, score, best = step(builder, tokens, q, mine, parent_score, shape, number == shape.depth)
         laws.append((tokens, q))
         layers.append((slots, score))
-        if layer == shape.depth:
-            break
-        ranked, token = score.flatten(1), slots.token.flatten(1)
-        if rows * K < F:  # a first layer of fewer than F nodes: empty ones behind them
-            ranked, token = (torch.nn.functional.pad(part, (0, F - rows * K)) for part in (ranked, token))
-        ranked, place = ranked.sort(dim=-1, descending=True, stable=True)
-        parent_score, place = ranked[:, :F], place[:, :F]
-        frontiers.append(place if rows * K >= F else place.masked_fill(place >= rows * K, nowhere))
-        parent = place // K if rows > 1 else place * 0
-        logits = drafter(Frontier(layer, token.gather(1, place), parent))
-        first += rows
+        if best is not None:
+            parent_score, token, place = best
+            frontiers.append(place if rows * K >= F else place.masked_fill(place >= rows * K, nowhere))
+            logits = drafter(Frontier(number, token, place // K if rows > 1 else place * 0))
+            first += rows
     return finish(laws, layers, frontiers, shape)
 
 
@@ -94,7 +126,7 @@ def _clocks(probe: Float[Tensor, "B E V"], temperature: Float[Tensor, "B"] | Non
     """Exponential clocks. In a greedy row the best tail token always wins: there the tree is plain top-K."""
     clocks = probe.log().neg()
     if temperature is not None:
-        clocks[..., 0] *= (temperature > 0)[:, None]
+        clocks[..., 0].masked_fill_(temperature[:, None] <= 0, 0.0)
     if clocks.shape[-1] < least:
         clocks = torch.nn.functional.pad(clocks, (0, least - clocks.shape[-1]), value=1.0)
     return clocks.clamp_min_(TINY)  # never 0, so that clock / 0 is infinite and not NaN
