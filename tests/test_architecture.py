@@ -171,3 +171,15 @@ def test_top_level_is_fixed():
     tops = {line.split("/")[0] for line in tracked.stdout.splitlines()}
     allowed = {"pyproject.toml", "rheocheck", "toy_models", "tests", "proofs", "README.md", "LICENSE", "CHANGELOG.md"}
     assert {top for top in tops if not top.startswith(".")} <= allowed
+
+
+@pytest.mark.parametrize(("package", "third"), [("production", "torch"), ("reference", "jax")])
+def test_a_missing_backend_is_one_line(package, third):
+    code = (
+        f"import sys; sys.modules[{third!r}] = None\n"
+        "from rheocheck.core import MissingExtra\n"
+        f"try:\n    import rheocheck.{package}\n"
+        "except MissingExtra as error:\n    print(error)"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert f"{third} is missing: pip install 'rheocheck[{third}]'" in printed.stdout

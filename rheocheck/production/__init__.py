@@ -22,6 +22,16 @@ What is taken on trust, since looking would synchronise: logits hold no NaN and 
 Mask with -inf (top-k or top-p of the target: filter its logits before they come here).
 """
 
+from rheocheck.core.errors import MissingExtra
+
+try:
+    import jaxtyping  # noqa: F401
+    import torch  # noqa: F401
+except ImportError as error:
+    raise MissingExtra(
+        f"rheocheck.production must have torch and jaxtyping, {error.name} is missing: pip install 'rheocheck[torch]'"
+    ) from error
+
 from rheocheck.production.build import Frontier, build
 from rheocheck.production.decide import VERIFIERS, matching, recursive
 from rheocheck.production.decide import rheo as rheo_verifier

@@ -10,6 +10,16 @@ An independent second implementation, not an engine: arrays of laws in, the nois
 `rheocheck.core.noise` beside them, float64 where x64 is on. Needs the extra `jax`.
 """
 
+from rheocheck.core.errors import MissingExtra
+
+try:
+    import jax  # noqa: F401
+    import jaxtyping  # noqa: F401
+except ImportError as error:
+    raise MissingExtra(
+        f"rheocheck.reference must have jax and jaxtyping, {error.name} is missing: pip install 'rheocheck[jax]'"
+    ) from error
+
 from rheocheck.reference.cycle import Tables, cycle, cycles
 from rheocheck.reference.ranking import ArrayTree, grow
 from rheocheck.reference.slots import BUILDERS, naive, rheo, top_k
