@@ -35,15 +35,15 @@ def build(root, drafter, K, depth, N):
     top = torch.topk(last, K, dim=-1)
     scores = top.values[0]
     all_scores, all_tokens = [scores[None]], [top.indices]
-    all_parents = [torch.zeros(1, dtype=torch.long)]
-    chosen = torch.arange(K)
-    tokens, eye = top.indices, torch.eye(K)[None, None]
+    all_parents = [torch.zeros(1, dtype=torch.long, device=root.device)]
+    chosen = torch.arange(K, device=root.device)
+    tokens, eye = top.indices, torch.eye(K, device=root.device)[None, None]
     seen = eye
     for layer in range(1, depth):
         start = 1 + K * K * max(0, layer - 2) + (K if layer > 1 else 0)
         all_parents.append(chosen + start)
         logits = drafter(layer, tokens, None)
-        position = torch.zeros(K, dtype=torch.long) + layer  # noqa: F841 (what the draft model is given)
+        position = torch.zeros(K, dtype=torch.long, device=root.device) + layer  # noqa: F841 (what the draft model is given)
         last = torch.log_softmax(logits, dim=-1)
         top = torch.topk(last, K, dim=-1)
         children = top.values + scores[:, None]
@@ -59,13 +59,13 @@ def build(root, drafter, K, depth, N):
 
 def _rerank(scores, tokens, parents, K, N):
     kept = torch.sort(torch.topk(scores, N, dim=-1).indices).values
-    tokens = torch.cat((torch.zeros(1, dtype=torch.long), tokens[kept]))
+    tokens = torch.cat((torch.zeros(1, dtype=torch.long, device=kept.device), tokens[kept]))
     above = parents[kept // K].long()
     node = torch.searchsorted(kept, above - 1, right=False)
     node[above == 0] = -1
     node = node + 1
     parent = node.tolist()
-    mask = torch.eye(N + 1).bool()
+    mask = torch.eye(N + 1, device=kept.device).bool()
     mask[:, 0] = True
     for i in range(N):
         mask[i + 1].add_(mask[parent[i]])
@@ -82,13 +82,13 @@ def _rerank(scores, tokens, parents, K, N):
                 here = parent[here - 1]
             rows.append(row)
     rows.sort(key=lambda row: [n if n >= 0 else N + 5 for n in row])
-    return Paths(tokens, mask.float()[None, None], positions, torch.tensor(rows), kept)
+    return Paths(tokens, mask.float()[None, None], positions, torch.tensor(rows, device=kept.device), kept)
 
 
 def verify(paths, target, rng):
     """The accepted path and the tokens of the block, from target logits [N+1, V]."""
     logits = target[paths.rows]
-    padding = torch.zeros(1, dtype=torch.long) - 1
+    padding = torch.zeros(1, dtype=torch.long, device=target.device) - 1
     candidates = torch.cat((paths.tokens, padding))[paths.rows]
     accepted, best = candidates[0][:1], 0
     p, struck = None, False
@@ -117,7 +117,7 @@ def verify(paths, target, rng):
     if not struck or len(accepted) == candidates.shape[1]:
         p = torch.softmax(logits[best, len(accepted) - 1], dim=0)
     last = torch.multinomial(p, 1)
-    best_row = torch.tensor(best)
+    best_row = torch.tensor(best, device=target.device)
     kept = paths.rows[best_row, : len(accepted)]
     emitted = torch.cat((candidates[best_row, 1 : len(accepted)], last))
     return kept, emitted

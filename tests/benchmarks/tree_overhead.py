@@ -19,6 +19,7 @@ from tests.benchmarks.counting import Counting
 from tests.benchmarks.workload import SHAPE, workload
 
 EXPONENTS = {2048: 1.9, 32000: 1.7, 128256: 1.7}  # of the workload, such that the twin has the profile
+DEVICE = [torch.device("cpu")]  # set by main
 PROFILE = {"build": (161, 181), "verify": (123, 143), "syncs": (80, 100)}  # of the published EAGLE-2, V = 32000
 
 
@@ -33,7 +34,7 @@ class Contender:
         self.target = work.target(self.tree.row, leaf)
 
     def noise(self) -> Noise:
-        return draw_noise(SHAPE, self.B, self.V)
+        return draw_noise(SHAPE, self.B, self.V, device=self.work.layers[0].device)
 
     def build(self, noise):
         root = self.work.layers[0][:, 0]
@@ -77,16 +78,23 @@ def in_profile(profile):
 
 
 def timed(parts, repetitions):
-    """{name: CPU seconds of each call}, the parts called in turn."""
+    """{name: seconds of each call}, the parts called in turn; on a GPU, wall time until it is idle."""
     times = {name: [] for name in parts}
     for call in parts.values():
         call()
     for _ in range(repetitions):
         for name, call in parts.items():
-            started = time.thread_time()
+            started = _now()
             call()
-            times[name].append(time.thread_time() - started)
+            times[name].append(_now() - started)
     return times
+
+
+def _now():
+    if DEVICE[0].type == "cpu":
+        return time.thread_time()
+    torch.cuda.synchronize()
+    return time.perf_counter()
 
 
 def median(times):
@@ -107,7 +115,7 @@ def parts_of(name, contender):
 
 def against_the_twin(V, repetitions):
     """The twin over ours by each way to verify, and the twin's profile; the overhead of the probe."""
-    work = workload(1, V, exponent=EXPONENTS[V])
+    work = workload(1, V, exponent=EXPONENTS[V], device=DEVICE[0])
     twin, plain, rheo = Twin(work), Contender(work, "top_k"), Contender(work, "rheo")
     profile = profile_of(twin)
     parts = {"twin build": twin.build, "twin verify": twin.verify, **parts_of("plain", plain), **parts_of("rheo", rheo)}
@@ -135,7 +143,7 @@ def batches(V, sizes, repetitions):
     """Cost a sequence, all at once against the walk, and the distance to reading the logits once."""
     first = None
     for B in sizes:
-        rheo = Contender(workload(B, V), "rheo")
+        rheo = Contender(workload(B, V, device=DEVICE[0]), "rheo")
         target = rheo.target
         steps = rheo.target[:, : SHAPE.depth + 1]
         parts = parts_of("rheo", rheo) | {
@@ -166,12 +174,13 @@ def toy(repetitions=5, B=8192):
     from toy_models.random_family import random_pair
 
     shape = Shape(leads=1, branching=3, depth=2, nodes=5)
-    tables = Tables.of(random_pair(1, vocab_size=8, order=1, zeros=False, ties=False), torch.float32)
-    start = torch.zeros(B, dtype=torch.long)
+    pair = random_pair(1, vocab_size=8, order=1, zeros=False, ties=False)
+    tables = Tables.of(pair, torch.float32).to(DEVICE[0])
+    start = torch.zeros(B, dtype=torch.long, device=DEVICE[0])
     for walk in (False, True):
 
         def cycle(walk=walk):
-            noise = draw_noise(shape, B, 8)
+            noise = draw_noise(shape, B, 8, device=DEVICE[0])
             return toy_cycle(tables, start, shape, noise, BUILDERS["rheo"], VERIFIERS["rheo"], walk=walk)
 
         seconds = timed({"cycle": cycle}, repetitions)["cycle"]
@@ -185,8 +194,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="V = 128256 and batches of 64: minutes, 12 GiB")
     parser.add_argument("--repetitions", type=int, default=30)
+    parser.add_argument("--device", default="cpu", help="cuda: not tried yet")
     args = parser.parse_args()
     torch.set_num_threads(1)
+    DEVICE[0] = torch.device(args.device)
     wall, cpu = time.perf_counter(), time.process_time()
     for V in (2048, 32000, 128256) if args.full else (2048, 32000):
         against_the_twin(V, args.repetitions)

@@ -23,16 +23,21 @@ class Workload:
 
     def target(self, row, leaf):
         """[B, N+1, V]: of the expanded row of each node, or some row of its own at a leaf."""
-        batch = torch.arange(len(row))[:, None]
-        number = torch.arange(row.shape[1]) % self.leaf_rows.shape[1]
+        batch = torch.arange(len(row), device=row.device)[:, None]
+        number = torch.arange(row.shape[1], device=row.device) % self.leaf_rows.shape[1]
         return torch.where(leaf[..., None], self.leaf_rows[:, number], self.target_rows[batch, row])
 
 
-def workload(B, V, *, shape=SHAPE, seed=0, noise=0.5, exponent=1.7, dtype=torch.float32):
+def workload(B, V, *, shape=SHAPE, seed=0, noise=0.5, exponent=1.7, dtype=torch.float32, device="cpu"):
     """Rows like -exponent log(rank) over a shuffled vocabulary, with Gaussian noise between drafter and target.
 
     Exponent and noise are such that EAGLE's verification has the profile that was measured for it.
     """
+    layers, target, leaves = _rows(B, V, shape, seed, noise, exponent)
+    return Workload([x.to(device, dtype) for x in layers], target.to(device, dtype), leaves.to(device, dtype))
+
+
+def _rows(B, V, shape, seed, noise, exponent):
     g = torch.Generator().manual_seed(seed)
     rows = 1 + (shape.depth - 1) * shape.width
     zipf = -exponent * torch.log(torch.arange(1.0, V + 1))
@@ -42,8 +47,6 @@ def workload(B, V, *, shape=SHAPE, seed=0, noise=0.5, exponent=1.7, dtype=torch.
             draft[b, r] = zipf[torch.randperm(V, generator=g)]
     draft += 0.3 * torch.randn(B, rows, V, generator=g)
     target = draft + noise * torch.randn(B, rows, V, generator=g)
-    layers = [draft[:, :1].contiguous().to(dtype)]
-    layers += [
-        draft[:, 1 + i * shape.width : 1 + (i + 1) * shape.width].contiguous().to(dtype) for i in range(shape.depth - 1)
-    ]
-    return Workload(layers, target.to(dtype), target[:, :8].flip(-1).contiguous().to(dtype))
+    layers = [draft[:, :1].contiguous()]
+    layers += [draft[:, 1 + i * shape.width : 1 + (i + 1) * shape.width].contiguous() for i in range(shape.depth - 1)]
+    return layers, target, target[:, :8].flip(-1).contiguous()
