@@ -76,6 +76,7 @@ def rank_layer(
     return slots, score, Best(ranked[:, :F], token.gather(1, place), place)
 
 
+@torch.inference_mode()
 def build(
     root: Float[Tensor, "B V"],
     drafter: Drafter,
@@ -90,6 +91,8 @@ def build(
     step: Step = rank_layer,
 ) -> DraftTree:
     """The trees of B sequences; `root` holds the drafter's logits at the root.
+
+    It runs in inference mode, the drafter too.
 
     temperature  one a row; None is 1. A greedy row (0) is drafted at temperature 1 with its best tokens only
     top          logits kept at a node before the softmax

@@ -33,6 +33,7 @@ class Emitted:
     nodes: Int[Tensor, "B D1"]
 
 
+@torch.inference_mode()
 def verify(
     tree: DraftTree,
     target: Float[Tensor, "B N1 V"] | Laws,
@@ -43,7 +44,7 @@ def verify(
     walk: bool = False,
     early_exit: bool = False,
 ) -> Emitted:
-    """Accept a path of every tree and emit one more token.
+    """Accept a path of every tree and emit one more token. Runs in inference mode.
 
     target       logits at the root and the N nodes; or Laws
     temperature  one a row; None is 1, and 0 is greedy

@@ -1,11 +1,14 @@
-"""Counts what eager torch dispatches: aten ops (views excluded) and reads of a value by the host."""
+"""Counts what eager torch dispatches: aten ops (views excluded) and reads of a value by the host.
+
+In inference mode a composite op arrives whole, so what is to be counted is called outside of it.
+"""
 
 from collections import Counter
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-SYNCS = {"_local_scalar_dense", "nonzero", "is_nonzero", "_unique2", "unique_dim", "masked_select", "equal"}
+SYNCS = {"_local_scalar_dense", "item", "nonzero", "is_nonzero", "_unique2", "unique_dim", "masked_select", "equal"}
 
 
 class Counting(TorchDispatchMode):

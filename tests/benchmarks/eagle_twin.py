@@ -29,6 +29,7 @@ class Paths:
     kept: torch.Tensor
 
 
+@torch.no_grad()  # as EAGLE's own
 def build(root, drafter, K, depth, N):
     """Grow and rerank; `drafter(layer, tokens, parents)` gives the next K rows of logits."""
     last = torch.log_softmax(root, dim=-1)
@@ -85,6 +86,7 @@ def _rerank(scores, tokens, parents, K, N):
     return Paths(tokens, mask.float()[None, None], positions, torch.tensor(rows, device=kept.device), kept)
 
 
+@torch.no_grad()
 def verify(paths, target, rng):
     """The accepted path and the tokens of the block, from target logits [N+1, V]."""
     logits = target[paths.rows]

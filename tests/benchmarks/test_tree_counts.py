@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rheocheck.production import verify
+from rheocheck.production import build, verify
 from rheocheck.production.target import PART
 from tests.benchmarks.counting import Counting
 from tests.benchmarks.tree_overhead import Contender, Twin, in_profile, profile_of
@@ -29,6 +29,8 @@ def test_ops_and_host_reads(work, builder, blocks, monkeypatch):
     if not blocks:  # one topk a layer and all nodes in one part, as on a GPU: the fewest launches
         monkeypatch.setitem(PART, "cpu", PART["cuda"])
         monkeypatch.setattr("rheocheck.production.tops.block_width", lambda n, top: 1)
+    monkeypatch.setattr("tests.benchmarks.tree_overhead.build", build.__wrapped__)
+    monkeypatch.setattr("tests.benchmarks.tree_overhead.verify", verify.__wrapped__)
     ours = Contender(work, builder)
     noise, counts = ours.noise(), []
     for call in (lambda: ours.build(noise), lambda: ours.verify(noise), lambda: ours.verify(noise, walk=True)):
