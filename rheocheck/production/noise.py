@@ -1,7 +1,7 @@
 """The uniforms of one cycle, drawn before it so that nothing inside draws.
 
-probe is float32: a race decides by ratios of clocks and a grid of 2^-24 moves its law by less than 1e-6. coin is
-float64: an inverse CDF over a large vocabulary would lose its rare tokens to the grid.
+probe is float32, on a grid of 2^-24: a race decides by ratios of 128 clocks, which that moves little. coin is float64:
+an inverse CDF over a large vocabulary would lose its rare tokens to the grid.
 """
 
 from collections.abc import Sequence
