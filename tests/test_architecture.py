@@ -18,6 +18,8 @@ LAYERS = {
     "exact": {"core"},
     "stats": set(),
     "intercept": {"core"},
+    "reference": {"core"},
+    "production": {"core"},
     "adapters": {"core", "production"},
     "audit": {"core", "exact", "intercept", "stats"},
     "report": {"audit"},
@@ -29,6 +31,8 @@ THIRD = {
     "exact": {"gmpy2"},
     "stats": {"numpy", "scipy"},
     "intercept": {"numpy", "torch", "jax"},
+    "reference": {"numpy", "jax", "jaxtyping"},
+    "production": {"numpy", "torch", "triton", "jaxtyping"},
     "adapters": {"flashspec", "numpy", "seqspecdecod", "torch", "transformers"},
     "audit": {"numpy", "pyarrow", "tqdm"},
     "report": {"rich"},
@@ -79,17 +83,25 @@ def test_every_package_has_a_layer():
     assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(LAYERS)
 
 
+BACKENDS = {"reference", "production"}  # written in jax and in torch, and reached late themselves: by name, or inside
 # Files about one library, which import it at the top and are themselves imported late, once that library is there.
 ABOUT_ONE = {f"intercept/{name}.py" for name in ("on_jax", "on_torch", "torch_operations", "torch_tensors")}
 
 
-@pytest.mark.parametrize("package", LAYERS)
+@pytest.mark.parametrize("package", sorted(set(LAYERS) - BACKENDS))
 def test_heavy_third_parties_are_imported_late(package):
     late = {f"rheocheck.{file.removesuffix('.py').replace('/', '.')}" for file in ABOUT_ONE}
     for path in files(package):
         if str(path.relative_to(PACKAGE)) not in ABOUT_ONE:
             for module, top in imports(path):
                 assert not (top and (module.split(".")[0] in HEAVY or module in late)), f"{path}: {module} at the top"
+
+
+@pytest.mark.parametrize("package", sorted(set(LAYERS) - BACKENDS))
+def test_backends_are_imported_late(package):
+    for path in files(package):
+        for module, top in imports(path):
+            assert not (top and module.startswith(tuple(f"rheocheck.{name}" for name in BACKENDS))), path
 
 
 def test_nothing_imports_front_doors_or_toys():
@@ -140,11 +152,16 @@ def test_exported_names():
         rheocheck.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("package", ["core", "exact", "intercept"])
+@pytest.mark.parametrize("package", ["core", "exact", "intercept", "production", "reference"])
 def test_packages_export_what_they_say(package):
     module = __import__(f"rheocheck.{package}", fromlist=["__all__"])
     assert module.__all__ == sorted(module.__all__)
     assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_each_backend_loads_its_own_alone():
+    assert not loaded_by("import rheocheck.reference") & {"torch", "triton"}
+    assert not loaded_by("import rheocheck.production") & {"jax", "jaxlib"}
 
 
 def test_core_files_are_short():
@@ -160,3 +177,15 @@ def test_top_level_is_fixed():
     tops = {line.split("/")[0] for line in tracked.stdout.splitlines()}
     allowed = {"pyproject.toml", "rheocheck", "toy_models", "tests", "proofs", "README.md", "LICENSE", "CHANGELOG.md"}
     assert {top for top in tops if not top.startswith(".")} <= allowed
+
+
+@pytest.mark.parametrize(("package", "third"), [("production", "torch"), ("reference", "jax")])
+def test_a_missing_backend_is_one_line(package, third):
+    code = (
+        f"import sys; sys.modules[{third!r}] = None\n"
+        "from rheocheck.core import MissingExtra\n"
+        f"try:\n    import rheocheck.{package}\n"
+        "except MissingExtra as error:\n    print(error)"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert f"{third} is missing: pip install 'rheocheck[{third}]'" in printed.stdout

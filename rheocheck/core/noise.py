@@ -1,0 +1,103 @@
+"""The shared-noise contract: one cycle of a decoder as a function of arrays of uniforms.
+
+    probe[e][i]   clock of the i-th best token of the tail at expanded node e; the race draws token argmin -log(u)/q
+    coin[n][j]    at kept node n: the j-th coin that is asked for; coin[n][K] is the uniform of its draw
+
+Numbering, the same in every implementation, so that equal noise gives equal trees, lengths and tokens:
+
+    expanded node   e = 0 is the root, e = 1 + (d-1) F + rank the rank-th best node of layer d, for d = 1..D-1
+    kept node       n = 0 is the root, then the kept nodes by (layer, rank of the parent in its layer, slot)
+    draw            the weights are laid end to end, the kept children first in slot order, then the other tokens by
+                    id; the draw is where u times their sum falls. A verifier that only needs to know whether the draw
+                    is a kept child can then look at the children alone
+
+Uniforms are in [0, 1). Arrays are anything indexed twice; trees are those of rules, which draw once a node.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from rheocheck.core.decoder import Decoder, child_with
+from rheocheck.core.errors import InputError
+from rheocheck.core.pair import Context
+from rheocheck.core.ranking import Proposal, draw, grow
+from rheocheck.core.tree import Tree
+
+Uniforms = Sequence[float]
+Noise = Sequence[Uniforms]
+
+
+class Race:
+    """The chance of a builder at one node: a race of exponential clocks over the tokens that may be drawn."""
+
+    def __init__(self, clocks: Uniforms) -> None:
+        self._clocks = clocks
+
+    def choose(self, weights: Sequence[Any]) -> int:
+        ranked = sorted((x for x, w in enumerate(weights) if w > 0), key=lambda x: (-weights[x], x))
+        times = [_clock(u) / float(weights[x]) for u, x in zip(self._clocks, ranked, strict=False)]
+        return ranked[times.index(min(times))]
+
+    def flip(self, p: Any) -> bool:
+        raise InputError("a builder driven by noise arrays must draw by chance.choose, got a flip; use a rule")
+
+    def note(self, event: str) -> None:
+        """Nothing is kept."""
+
+
+class Coins:
+    """The chance of a verifier at one node: its coins in the order in which they are asked for, and one draw."""
+
+    def __init__(self, coins: Uniforms, kept: Sequence[int]) -> None:
+        self._coins, self._kept = coins, kept
+        self._asked = 0
+
+    def choose(self, weights: Sequence[Any]) -> int:
+        order = [*self._kept, *(x for x in range(len(weights)) if x not in self._kept)]
+        point = self._coins[len(self._coins) - 1] * float(sum(weights))
+        reached: Any = 0
+        for x in order:
+            reached += weights[x]
+            if point < reached:
+                return x
+        return max(order, key=lambda x: (weights[x] > 0, order.index(x)))  # the sum was rounded down
+
+    def flip(self, p: Any) -> bool:
+        self._asked += 1
+        return bool(self._coins[self._asked - 1] < p)
+
+    def note(self, event: str) -> None:
+        """Nothing is kept."""
+
+
+def cycle_from_noise(decoder: Decoder, context: Context, probe: Noise, coin: Noise) -> tuple[Tree, Context]:
+    """The tree and the block that `decoder`, whose builder is a rule, makes of this noise after `context`."""
+    pair, shape = decoder.pair, decoder.shape
+    ranks: dict[Context, int] = {}  # of every expanded node, within its layer
+    asked = [0] * (shape.depth + 1)
+
+    def propose(at: Context) -> list[Proposal]:
+        layer = len(at) - len(context)
+        ranks[at] = asked[layer]
+        asked[layer] += 1
+        expanded = 1 + (layer - 1) * shape.width + ranks[at] if layer else 0
+        return draw(decoder.builder, pair, at, Race(probe[expanded]), shape)
+
+    tree = grow(propose, context, shape)
+    paths = sorted(
+        ((len(path), ranks[context + path[:-1]], node.slot, context + path) for path, node in tree.walk()),
+    )
+    number = {context: 0} | {path: n for n, (*_, path) in enumerate(paths, start=1)}
+    children, at = tree.children, context
+    while True:
+        chance = Coins(coin[number[at]], [child.token for child in children])
+        token, descend = decoder.verifier(pair.p(at), tuple(child.leaf() for child in children), chance)
+        at = (*at, token)
+        if not descend:
+            return tree, at[len(context) :]
+        children = child_with(children, token).children
+
+
+def _clock(u: float) -> float:
+    return -math.log(u) if u > 0 else math.inf
