@@ -15,6 +15,7 @@ Print Assumptions survivors_are_a_slot_prefix.
 Print Assumptions best_first_is_layer_wise.
 Print Assumptions blind_ranking_is_lossless.
 Print Assumptions certificate_is_sound.
+Print Assumptions honest_verifiers_are_certified.
 Print Assumptions rheo_sampling_is_lossless.
 Print Assumptions rheo_sampling_with_recursive.
 Print Assumptions rheo_sampling_with_rheo.
@@ -25,6 +26,7 @@ Print Assumptions rheo_sampling_program_is_lossless.
 Print Assumptions rheo_sampling_block_law.
 Print Assumptions rheo_sampling_expected_block_length.
 Print Assumptions block_completed.
+Print Assumptions walk_program_law.
 Print Assumptions block_program_law.
 Print Assumptions expected_block_length.
 Print Assumptions one_hot_ceiling.
