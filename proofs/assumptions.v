@@ -20,6 +20,7 @@ Print Assumptions rheo_sampling_is_lossless.
 Print Assumptions rheo_sampling_with_recursive.
 Print Assumptions rheo_sampling_with_rheo.
 Print Assumptions top_k_is_lossless.
+Print Assumptions honest_over_cycles.
 Print Assumptions rheo_sampling_over_cycles.
 Print Assumptions recursive_over_cycles.
 Print Assumptions rheo_sampling_program_is_lossless.

@@ -184,6 +184,9 @@ Proof. by []. Qed.
 Fact context_of_is (k : place T branching depth) : context_of k = val k.1.
 Proof. by []. Qed.
 
+Fact decode_is (k : place T branching depth) x : dynamic.decode (k, x) = (val k.1, val k.2, x).
+Proof. by []. Qed.
+
 Fact tree_is Y : tree (kept more wt tie frontier budget law) Y =
   [seq (k, Y k) | k <- [seq place_at branching depth (ctx n) (sibs n)
                        | n <- build more wt tie branching frontier depth budget (draws law Y)]].
@@ -252,6 +255,10 @@ Fact weight_is (q : seq T -> T -> R) (Y : {ffun place T branching depth -> T}) :
   weight (laws q lead branching depth) Y = \prod_k law q lead (val k.1) (val k.2) (Y k).
 Proof. by []. Qed.
 End Rheo.
+
+(** the pairs of the negative theorems: one row for every context *)
+Fact model_is (R : realFieldType) n (row : seq R) s (x : 'I_n) : model row [::] s x = nth 0 row x.
+Proof. by rewrite /model; congr (nth 0 _ _); elim: (map val s). Qed.
 
 (** * Programs *)
 

@@ -189,7 +189,16 @@ Theorem top_k_is_lossless (q p : seq T -> T -> R) rule w :
   = target p [::] w.
 Proof. by move=> *; apply: top_k_lossless. Qed.
 
-(** any number of cycles; the drafter may change with the text and with the cycle *)
+(** any number of cycles; the drafter may change with the text and with the cycle, and so may the verifier *)
+Theorem honest_over_cycles (q : nat -> seq T -> seq T -> T -> R) (p : seq T -> T -> R) rule n c w :
+  (forall m c s, is_law (q m c s)) -> (forall s, is_law (p s)) ->
+  (forall m c, honest (laws (q m c) lead branching depth) (rule m c)) ->
+  (forall m c s y, rule m c (p s) [::] y = p s y) ->
+  generate p ctx rule (fun m c => weight (laws (q m c) lead branching depth))
+    (fun m c => trees (q m c) lead branching frontier depth budget) n c w
+  = target p c w.
+Proof. by move=> *; apply: honest_cycles. Qed.
+
 Theorem rheo_sampling_over_cycles (q : nat -> seq T -> seq T -> T -> R) (p : seq T -> T -> R) n c w :
   (forall m c s, is_law (q m c s)) -> (forall s, is_law (p s)) ->
   generate p ctx (fun m c => rheo (laws (q m c) lead branching depth) (@sampled T lead branching depth))

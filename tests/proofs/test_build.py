@@ -30,6 +30,7 @@ HEADLINES = [
     "rheo_sampling_with_recursive",
     "rheo_sampling_with_rheo",
     "top_k_is_lossless",
+    "honest_over_cycles",
     "rheo_sampling_over_cycles",
     "recursive_over_cycles",
     "rheo_sampling_program_is_lossless",
