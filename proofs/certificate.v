@@ -121,10 +121,22 @@ Hypothesis rule_start : forall c y, rule (p c) [::] y = p c y.
 Definition held (Z : seq T -> seq T -> T) s i : seq (place * T) :=
   [seq (place_at s (sib Z s j), Z s (sib Z s j)) | j <- iota 0 i].
 
-(** the check, at one context and for one more slot *)
-Hypothesis slot_honest : forall Z s i y, (forall s h, law s h (Z s h) != 0) -> (i < nslots more branching Z s)%N ->
-  \sum_x law s (sib Z s i) x * rule (p s) (rcons (held Z s i) (place_at s (sib Z s i),
-    x)) y = rule (p s) (held Z s i) y.
+(** an honest verifier passes the check, at a context that the tree can reach and for one more slot *)
+Lemma honest_certified Z s i y : (forall c, is_law (p c)) -> honest (@claim T R branching depth law) rule ->
+  (size s < depth)%N -> (i < nslots more branching Z s)%N ->
+  \sum_x law s (sib Z s i) x * rule (p s) (rcons (held Z s i) (place_at s (sib Z s i), x)) y
+  = rule (p s) (held Z s i) y.
+Proof.
+move=> pl ho sd; rewrite nslotsP => /andP[ib _].
+rewrite -[RHS](ho _ _ (place_at s (sib Z s i)) y (pl s)); apply: eq_bigr => x _.
+by rewrite /claim /place_at /insub_bseq /= !insubdK // unfold_in ?size_sib ltnW.
+Qed.
+
+(** the check *)
+Hypothesis slot_honest : forall Z s i y, (forall s h, law s h (Z s h) != 0) ->
+  (size s < depth)%N -> (i < nslots more branching Z s)%N ->
+  \sum_x law s (sib Z s i) x * rule (p s) (rcons (held Z s i) (place_at s (sib Z s i), x)) y
+  = rule (p s) (held Z s i) y.
 
 Theorem certificate_sound w :
   \sum_Y weight (@claim T R branching depth law) Y *
@@ -175,6 +187,7 @@ have -> : kids (@context_of T branching depth) (take i (tree kept Y)) (context_o
   by apply: eq_map.
 rewrite cE; under eq_bigr do rewrite lE sn.
 apply: slot_honest; first exact: draws_possible.
+  by have [-> [lt _ _]] := build_bounds nb.
 by rewrite cn.
 Qed.
 End Dynamic.

@@ -41,24 +41,27 @@ by apply: eq_bigr => Y _; congr (_ * _); apply: emit_rest => d v; rewrite IH tar
 Qed.
 End Cycles.
 
-
 (** RHEOSAMPLING, ANY NUMBER OF CYCLES *)
-Theorem rheo_cycles (T : finType) (R : realFieldType) (q : nat -> seq T -> seq T -> T -> R) (p : seq T -> T -> R)
-    (lead branching frontier depth budget : nat) n c w :
-  (forall m c s, is_law (q m c s)) -> (forall s, is_law (p s)) ->
-  generate p (@context_of T branching depth)
-    (fun m c => rheo (laws (q m c) lead branching depth) (@sampled T lead branching depth))
-    (fun m c => weight (laws (q m c) lead branching depth))
-    (fun m c => trees (q m c) lead branching frontier depth budget)
-    n c w = target p c w.
-Proof. by move=> ql pl; apply: cycles_lossless => m d v; apply: rheo_rheo => // s; apply: pl. Qed.
+Section Rheo.
+Variables (T : finType) (R : realFieldType) (q : nat -> seq T -> seq T -> T -> R) (p : seq T -> T -> R).
+Variables (lead branching frontier depth budget : nat).
+Hypothesis q_law : forall m c s, is_law (q m c s).
+Hypothesis p_law : forall s, is_law (p s).
+Local Notation laws_at m c := (laws (q m c) lead branching depth).
+Local Notation generate rule := (generate p (@context_of T branching depth) rule (fun m c => weight (laws_at m c))
+  (fun m c => trees (q m c) lead branching frontier depth budget)).
 
-Theorem recursive_cycles (T : finType) (R : realFieldType) (q : nat -> seq T -> seq T -> T -> R) (p : seq T -> T -> R)
-    (lead branching frontier depth budget : nat) n c w :
-  (forall m c s, is_law (q m c s)) -> (forall s, is_law (p s)) ->
-  generate p (@context_of T branching depth)
-    (fun m c r => recursive (laws (q m c) lead branching depth) r r)
-    (fun m c => weight (laws (q m c) lead branching depth))
-    (fun m c => trees (q m c) lead branching frontier depth budget)
-    n c w = target p c w.
-Proof. by move=> ql pl; apply: cycles_lossless => m d v; apply: rheo_recursive => // s; apply: pl. Qed.
+Theorem honest_cycles rule n c w : (forall m c, honest (laws_at m c) (rule m c)) ->
+  (forall m c s y, rule m c (p s) [::] y = p s y) -> generate rule n c w = target p c w.
+Proof.
+by move=> ho st; apply: cycles_lossless => m d v; apply: rheo_lossless => // [s|s y]; [apply: p_law | apply: st].
+Qed.
+
+Corollary rheo_cycles n c w :
+  generate (fun m c => rheo (laws_at m c) (@sampled T lead branching depth)) n c w = target p c w.
+Proof. by apply: honest_cycles => // m d; apply: honest_rheo => k; apply: law_ok. Qed.
+
+Corollary recursive_cycles n c w :
+  generate (fun m c r => recursive (laws_at m c) r r) n c w = target p c w.
+Proof. by apply: honest_cycles => // m d; apply: honest_recursive => k; apply: law_ok. Qed.
+End Rheo.

@@ -49,9 +49,6 @@ Proof. by move=> pY; apply/steep_possible/draws_possible. Qed.
 
 Definition decode (e : place * T) : seq T * seq T * T := (val e.1.1, val e.1.2, e.2).
 
-Lemma decode_inj : injective decode.
-Proof. by case=> [[a b] x] [[c d] y] [/val_inj -> /val_inj -> ->]. Qed.
-
 Lemma place_atK n Y : n \in nodes Y ->
   val (place_at (ctx n) (sibs n)).1 = ctx n /\ val (place_at (ctx n) (sibs n)).2 = sibs n.
 Proof.

@@ -3,7 +3,8 @@
     Sums over a finite type do not compute inside Coq, so every definition that uses one has a twin here that folds
     over an explicit list of the vocabulary; trees are built by [explore]. [evaluate_exact] says that the number it
     computes is the left side of the losslessness theorems, for RheoSampling and for its faulty relatives, under any
-    of the three verifiers. *)
+    of the three verifiers. Children are in rank order, as everywhere; see README.md for what that means to a faulty
+    builder under [recursive]. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From rheocheck Require Import laws attempt verifiers walk draws predictable ranking pool kept dynamic rule
   rheo_sampling.

@@ -118,7 +118,6 @@ Qed.
 Lemma build_size Y : (size (build Y) <= budget)%N.
 Proof. by rewrite size_take_min geq_minl. Qed.
 
-
 Lemma take_sib Y s i j : (j <= i)%N -> take j (sib Y s i) = sib Y s j.
 Proof.
 elim: i => [|i IH]; first by rewrite leqn0 => /eqP ->.

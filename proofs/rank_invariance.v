@@ -142,7 +142,6 @@ apply: (@rank_inj T R more wt tie branching frontier depth Y'); rewrite -?ranked
 by rewrite rr mr.
 Qed.
 
-
 Lemma entries_ranked Y Y' i : steep Y -> steep Y' ->
   map entry (take i (ranked Y)) = map entry (take i (ranked Y')) -> take i (ranked Y) = take i (ranked Y').
 Proof.

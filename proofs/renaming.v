@@ -54,7 +54,6 @@ have -> : kids ctx' [seq (g e.1, e.2) | e <- t] c = [seq (g e.1, e.2) | e <- kid
 by rewrite /tokens -map_comp.
 Qed.
 
-
 Lemma honest_rule_of (C : Type) (claim : C -> T -> R) (sampled : C -> bool) v :
   (forall c, is_law (claim c)) -> honest claim (rule_of claim sampled v).
 Proof. by move=> cl; case: v; [apply: honest_matching | apply: honest_recursive | apply: honest_rheo]. Qed.

@@ -41,10 +41,6 @@ Corollary rheo_rheo w :
   \sum_Y weight laws Y * emit ctx (rheo laws sampled) p (target p) (trees Y) [::] w = target p [::] w.
 Proof. by apply: rheo_lossless => //; apply: honest_rheo => k; apply: law_ok. Qed.
 
-
-Corollary rheo_matching w :
-  \sum_Y weight laws Y * emit ctx (@matching T R _) p (target p) (trees Y) [::] w = target p [::] w.
-Proof. by apply: rheo_lossless => //; apply: honest_matching => k; apply: law_ok. Qed.
 End Rheo.
 Arguments laws {T R} q lead branching depth.
 Arguments trees {T R} q lead branching frontier depth budget.

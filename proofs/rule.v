@@ -39,7 +39,6 @@ Definition law s h x : R :=
     if size h == lead then (if x \in h then 0 else q s x / tail s h) else point R b x
   else q s x.
 
-
 Lemma q_ge0 s x : 0 <= q s x. Proof. by have [] := q_law s. Qed.
 Lemma q_le1 s x : q s x <= 1.
 Proof.

@@ -134,7 +134,7 @@ Theorem certificate_is_sound (T : finType) (R : realFieldType) (more : seq T -> 
   (forall s h, is_law (law s h)) -> (forall x y, tie x = tie y) -> (forall s h x y, wt s h x = wt s h y) ->
   (forall Z, (forall s h, law s h (Z s h) != 0) -> steep more wt branching Z) ->
   (forall c y, rule (p c) [::] y = p c y) ->
-  (forall Z s i y, (forall s h, law s h (Z s h) != 0) -> (i < nslots more branching Z s)%N ->
+  (forall Z s i y, (forall s h, law s h (Z s h) != 0) -> (size s < depth)%N -> (i < nslots more branching Z s)%N ->
     \sum_x law s (sib Z s i) x * rule (p s) (rcons (held Z s i) (place_at branching depth s (sib Z s i), x)) y
     = rule (p s) (held Z s i) y) ->
   \sum_Y weight (claim law) Y *
@@ -142,6 +142,16 @@ Theorem certificate_is_sound (T : finType) (R : realFieldType) (more : seq T -> 
           (tree (kept more wt tie frontier budget law) Y) [::] w
   = target p [::] w.
 Proof. by move=> held lo tb wb sp rs sh; apply: certificate_sound. Qed.
+
+(** every honest verifier passes it *)
+Theorem honest_verifiers_are_certified (T : finType) (R : realFieldType) (more : seq T -> seq T -> bool)
+    (branching depth : nat) (law : seq T -> seq T -> T -> R)
+    (rule : (T -> R) -> seq (place T branching depth * T) -> T -> R) (p : seq T -> T -> R) Z s i y :
+  let held Z s i := [seq (place_at branching depth s (sib Z s j), Z s (sib Z s j)) | j <- iota 0 i] in
+  (forall c, is_law (p c)) -> honest (claim law) rule -> (size s < depth)%N -> (i < nslots more branching Z s)%N ->
+  \sum_x law s (sib Z s i) x * rule (p s) (rcons (held Z s i) (place_at branching depth s (sib Z s i), x)) y
+  = rule (p s) (held Z s i) y.
+Proof. by move=> held; apply: honest_certified. Qed.
 
 (** * RheoSampling *)
 
@@ -179,7 +189,16 @@ Theorem top_k_is_lossless (q p : seq T -> T -> R) rule w :
   = target p [::] w.
 Proof. by move=> *; apply: top_k_lossless. Qed.
 
-(** any number of cycles; the drafter may change with the text and with the cycle *)
+(** any number of cycles; the drafter may change with the text and with the cycle, and so may the verifier *)
+Theorem honest_over_cycles (q : nat -> seq T -> seq T -> T -> R) (p : seq T -> T -> R) rule n c w :
+  (forall m c s, is_law (q m c s)) -> (forall s, is_law (p s)) ->
+  (forall m c, honest (laws (q m c) lead branching depth) (rule m c)) ->
+  (forall m c s y, rule m c (p s) [::] y = p s y) ->
+  generate p ctx rule (fun m c => weight (laws (q m c) lead branching depth))
+    (fun m c => trees (q m c) lead branching frontier depth budget) n c w
+  = target p c w.
+Proof. by move=> *; apply: honest_cycles. Qed.
+
 Theorem rheo_sampling_over_cycles (q : nat -> seq T -> seq T -> T -> R) (p : seq T -> T -> R) n c w :
   (forall m c s, is_law (q m c s)) -> (forall s, is_law (p s)) ->
   generate p ctx (fun m c => rheo (laws (q m c) lead branching depth) (@sampled T lead branching depth))
@@ -239,6 +258,13 @@ Theorem block_completed t c w : emit ctx rule p (target p) t c w
   = \sum_(i < size w) block_law ctx rule p t c (take i.+1 w) * target p (c ++ take i.+1 w) (drop i.+1 w)
     + pass ctx rule p t c w.
 Proof. exact: emit_block. Qed.
+
+(** [emit] is a likelihood: a program that walks the tree, with a verifier that flips coins and chooses tokens, its
+    block completed by the target, emits w with this probability *)
+Theorem walk_program_law t c w : (forall c, is_law (p c)) ->
+  (forall c, carries_out program rule (kids ctx t c)) ->
+  prob (walk ctx program p t (size w) c) w = emit ctx rule p (target p) t c w.
+Proof. by move=> pl co; apply: program_walk. Qed.
 
 (** the block of the program has the law [block_law], and the expected length of a sum of tails *)
 Theorem block_program_law t n c w : (forall c, is_law (p c)) ->

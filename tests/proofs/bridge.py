@@ -2,6 +2,9 @@
 
 A case becomes a Coq file that states, for every word of D+1 tokens, the chance that one cycle, completed by the target,
 spells it - with the number that rheocheck.exact found - and proves it by computation.
+
+A faulty builder under `recursive` is a case only if it never keeps a fill that outranks its probe: Coq would hand the
+two to the verifier best first, the code by slot.
 """
 
 from dataclasses import dataclass, replace

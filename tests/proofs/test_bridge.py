@@ -41,6 +41,11 @@ TWO = Pair(
     {(): normalise((3, 1)), (1,): normalise((1, 3))},
 )
 TIED = Pair(3, {(): normalise((1, 1, 1))}, {(): normalise((1, 2, 3)), (0,): normalise((1, 0, 0))})
+UNEVEN = Pair(
+    3,
+    {(): normalise((5, 3, 2)), (0,): normalise((2, 5, 3)), (2,): normalise((0, 0, 1))},
+    {(): normalise((2, 5, 3))},
+)
 SECOND = Pair(3, {(): normalise((2, 1, 1)), (0, 1): normalise((1, 1, 2))}, {(): normalise((1, 1, 2))})
 
 CASES = {
@@ -53,6 +58,8 @@ CASES = {
     "rheo, ties and zeros": Case(TIED, Shape(leads=1, branching=3, depth=1, nodes=2), rheo, rheo_verifier),
     "rheo, frontier of one": Case(TWO, Shape(leads=0, branching=2, depth=2, nodes=3, frontier=1), rheo, rheo_verifier),
     "rheo, two tokens of context": Case(SECOND, Shape(leads=1, branching=2, depth=2, nodes=2), rheo, rheo_verifier),
+    "rheo, two leads": Case(UNEVEN, Shape(leads=2, branching=3, depth=2, nodes=3), rheo, rheo_verifier),
+    "rheo, more leads than slots": Case(UNEVEN, Shape(leads=3, branching=2, depth=2, nodes=3), rheo, recursive),
     "naive, two layers": Case(TWO, Shape(leads=0, branching=2, depth=2, nodes=2), naive, recursive),
     "top-K": Case(MARKOV, Shape(leads=1, branching=2, depth=2, nodes=3), top_k, recursive),
 }
