@@ -26,7 +26,7 @@ class CachedModel:
 
     def __init__(self, model: Any, rows: int) -> None:
         self.model = model
-        self.length: Int[Tensor, "B"] = torch.zeros(rows, dtype=torch.long, device=model.device)
+        self.length = torch.zeros(rows, dtype=torch.long, device=model.device)
         self._held = 0
         self._cache: Any = None
         self._last = getattr(model.config, "max_position_embeddings", None)

@@ -1,6 +1,6 @@
 """Temperature, top-k and top-p of the target, in transformers' order and by its rules.
 
-    l -> l / T -> top_k: drop l < the k-th largest -> top_p: ascending, drop while the cumulative probability <= 1 - top_p
+    l -> l / T -> top_k: drop l < the k-th largest -> top_p: ascending, drop while their probability is <= 1 - top_p
 
 What is dropped becomes -inf. A greedy row (T = 0) is left as it is: its law is one-hot on the first largest logit.
 """

@@ -3,6 +3,8 @@
     T          0 is greedy, the first of the largest logits
     top_k      0 is off            top_p   1 is off
     eos        tokens that end a text and are its last; None: those of the target's generation config
+
+With all of them off, a text has the target's own law.
 """
 
 import math

@@ -3,6 +3,8 @@
     block      accepted drafts and one more token, before EOS or the maximum cut it
     survival   of the nodes that a walk stood at and that have kept children: how many kept their probe
     acceptance of those: how many walks went on to the probe
+
+Rows of a batch are counted together.
 """
 
 from collections import Counter

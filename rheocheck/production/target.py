@@ -95,7 +95,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Filtered:
-    """Logits as the model gives them, and the parameters by which they are sampled; filtered where they are asked for."""
+    """Logits as the model gives them, filtered by the parameters where they are asked for."""
 
     rows: Float[Tensor, "B n V"]
     parameters: Parameters
