@@ -147,6 +147,46 @@ def test_bad_models_are_one_line(models):
         generate(*models, REQUESTS, verifier="none")
 
 
+def other_family(name, seed):
+    """A random model of a family with positions of its own: learned, rotary on a part, rotary with biases."""
+    import transformers
+
+    config = {
+        "GPT2": dict(n_embd=16, n_layer=2, n_head=2, n_positions=40, bos_token_id=None, eos_token_id=None),
+        "GPTNeoX": dict(hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=2),
+        "Qwen2": dict(
+            hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2
+        ),
+    }[name]
+    size = {} if name == "GPT2" else {"max_position_embeddings": 40}
+    config = getattr(transformers, f"{name}Config")(
+        vocab_size=8, initializer_range=0.5, pad_token_id=None, **config, **size
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        return (
+            getattr(transformers, f"{name}ForCausalLM" if name != "GPT2" else "GPT2LMHeadModel")(config).double().eval()
+        )
+
+
+@pytest.mark.parametrize("name", ["GPT2", "GPTNeoX", "Qwen2"])
+def test_other_families_and_a_pair_of_two(name):
+    target, short = other_family(name, 1), other_family("GPT2", 2)
+    requests = [
+        Request(prompt=prompt, temperature=0.0, max_new_tokens=30, eos=()) for prompt in ((1, 2, 3), (4,), (5, 6) * 5)
+    ]
+    for drafter in (target, short):
+        found = generate(target, drafter, requests, shape=SHAPES[0])
+        for request, tokens in zip(requests, found.tokens, strict=True):
+            ids = torch.tensor([request.prompt])
+            with torch.inference_mode():
+                expected = target.generate(
+                    ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=30, eos_token_id=None
+                )
+            assert list(tokens) == expected[0, len(request.prompt) :].tolist()
+        assert found.statistics.mean_block > (2.5 if drafter is target else 1.0)
+
+
 def test_a_sliding_window_is_refused():
     from transformers import MistralConfig, MistralForCausalLM
 
