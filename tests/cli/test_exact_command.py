@@ -202,3 +202,11 @@ def test_a_bad_matrix_is_one_line(name, message, capsys):
     code, out, err = installed(capsys, "matrix", f"{HERE}:{name}")
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert message in err
+
+
+@pytest.mark.parametrize("how", [["--method", "exact"], ["--method", "sampled", "--samples", 50], ["--replay", "0"]])
+def test_what_a_subject_prints_stays_out_of_the_json(how, capsys):
+    _, out, err = installed(
+        capsys, "audit", f"{HERE}:printing", "--target", f"{HERE}:CHAIN", "--tokens", 1, "--json", *how
+    )
+    assert json.loads(out) and "hello" in err
