@@ -160,7 +160,8 @@ class _Outcome:
         if self.stopped:
             covered = 1 - max(self.seen.unseen, self.seen.reference_unseen)
             more = {"max_paths": "raise --max-paths", "max_seconds": "raise --max-seconds"}.get(self.stopped)
-            text = f"{self.stopped} ended the enumeration at {covered:.4%} of the probability"
+            what = "Ctrl-C" if self.stopped == "interrupted" else self.stopped
+            text = f"{what} ended the enumeration at {covered:.4%} of the probability"
             notes.append(f"{text}: {more}, or lower --tokens" if more else text)
         return tuple(notes)
 

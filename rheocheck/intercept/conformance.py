@@ -65,7 +65,7 @@ def conformance(
         try:
             checks += question(subject, tuple(context), tokens, vocab_size)
         except RheocheckError as error:
-            checks.append(Check(QUESTIONS[question.__name__], False, str(error)))
+            checks.append(Check(QUESTIONS[question.__name__], False, " ".join(str(error).split())))
         if checks and checks[-1].ok is False:
             break
     return Conformance(tuple(checks))
@@ -80,23 +80,28 @@ QUESTIONS = {
 def _returns_ids(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
     """Ids, enough of them, in the vocabulary, for one token and for several."""
     for n in sorted({1, tokens}):
-        word = _call(subject, context, n, 1)
-        if vocab_size is not None and max(word) >= vocab_size:
-            raise InputError(
-                f"subject({context}, {n}) must return token ids in 0..{vocab_size - 1}, got {max(word)}: do both use "
-                "one vocabulary?"
-            )
+        _in_vocabulary(_call(subject, context, n, 1), f"subject({context}, {n})", vocab_size)
     yield Check("ids", True, f"returns at least {tokens} new token ids")
 
 
-def _repeats(subject: Any, context: Context, tokens: int, _: Any) -> Iterator[Check]:
+def _in_vocabulary(word: Context, call: str, vocab_size: int | None) -> None:
+    if vocab_size is not None and max(word) >= vocab_size:
+        raise InputError(
+            f"{call} must return token ids in 0..{vocab_size - 1}, got {max(word)}: do both use one vocabulary?"
+        )
+
+
+def _repeats(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
     """The same seed gives the same tokens, whatever was called between."""
     first = [_call(subject, context, tokens, seed) for seed in range(CALLS)]
     again = [_call(subject, context, tokens, seed) for seed in range(CALLS)]
-    if first != again:
+    for word in first:
+        _in_vocabulary(word, f"subject({context}, {tokens})", vocab_size)
+    differing = next((pair for pair in zip(first, again, strict=True) if pair[0] != pair[1]), None)
+    if differing is not None:
         raise InputError(
-            f"subject({context}, {tokens}) must return the same ids for the same seed, got {first[-1]} and "
-            f"{again[-1]}: it keeps state between calls, or draws from a generator that the seed does not set"
+            f"subject({context}, {tokens}) must return the same ids for the same seed, got {differing[0]} and "
+            f"{differing[1]}: it keeps state between calls, or draws from a generator that the seed does not set"
         )
     yield Check("seed", True, f"{CALLS} seeds give the same tokens twice")
     if not takes_seed(subject):
@@ -136,6 +141,8 @@ def _enumerates(subject: Any, context: Context, tokens: int, vocab_size: int | N
     except NotUnderstood as error:
         yield Check("enumeration", None, f"by sampling only: {error}")
         return
+    for word in found.law:  # rare ones too
+        _in_vocabulary(word, f"subject({context}, {tokens})", vocab_size)
     covered = f"{float(1 - found.unseen):.4%} of the probability in {found.paths} paths, {found.seconds:.1f} s"
     yield Check("enumeration", True, covered)
     for boundary in found.boundaries[:3]:

@@ -250,6 +250,8 @@ def read_word(ids: Any, tokens: int, call: str) -> Context:
     """The first `tokens` ids of what a subject returned, as a tuple of ints."""
     if hasattr(ids, "tolist"):
         ids = ids.tolist()
+    if not hasattr(ids, "__iter__"):
+        raise InputError(f"{call} must return a sequence of token ids, got {ids!r:.60}: return a list of new ids")
     word = tuple(ids)[:tokens]
     if len(word) < tokens:
         raise InputError(

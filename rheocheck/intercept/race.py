@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.lazy import check_run
-from rheocheck.intercept.noise import Noise, Number, _exp, _root
+from rheocheck.intercept.noise import Noise, Number, _exp, _log, _root
 from rheocheck.intercept.uniform import Uniform
 
 ADVICE = "race fresh noise: argmax(log p + Gumbel), argmax(p / exponential), argmin(exponential / p)"
@@ -226,13 +226,13 @@ def _after(clock: Clock, name: str, values: Sequence[Number]) -> Clock:
         if form == POWER:
             return Clock(form, a, b * s, mirrored)
     if name == "log" and form == AFFINE and b == 0 and a > 0:
-        return Clock(CLOCK, Fraction(-1), _log_of(a), False)
+        return Clock(CLOCK, Fraction(-1), _log(a), False)
     if name == "log" and form == AFFINE and a == -b and a < 0:
-        return Clock(CLOCK, Fraction(-1), _log_of(b), True)
+        return Clock(CLOCK, Fraction(-1), _log(b), True)
     if name == "log" and form == CLOCK and b == 0 and a > 0:
-        return Clock(LOG, Fraction(1), _log_of(a), mirrored)
+        return Clock(LOG, Fraction(1), _log(a), mirrored)
     if name == "log" and form == POWER and b >= 0:
-        return Clock(LOG, a, _log_of(b), mirrored)
+        return Clock(LOG, a, _log(b), mirrored)
     if name == "exp" and form == LOG:
         return Clock(POWER, a, _exp(b), mirrored)
     if name == "exp" and form == CLOCK:
@@ -248,9 +248,3 @@ def _after(clock: Clock, name: str, values: Sequence[Number]) -> Clock:
     if name == "power" and form == ROOT:
         return Clock(ROOT, a * values[0], b * values[0], mirrored)
     raise not_understood("a race of noise that is no exponential clock in closed form", ADVICE)
-
-
-def _log_of(x: Number) -> Number:
-    from rheocheck.intercept.noise import _log
-
-    return _log(x)

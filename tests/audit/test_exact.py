@@ -209,7 +209,7 @@ def test_ctrl_c_gives_the_interval_and_no_plain_run(says):
     says(enumerated({(0,): "1/2"}, stopped="interrupted"))
     verdict = exact_audit(drawing([1, 1]), target=FINE, tokens=1)
     assert (verdict.verdict, verdict.interrupted, verdict.confirmation) == ("biased", True, None)
-    assert verdict.notes == ("interrupted ended the enumeration at 50.0000% of the probability",)
+    assert verdict.notes == ("Ctrl-C ended the enumeration at 50.0000% of the probability",)
 
 
 def test_ctrl_c_in_the_engine():
