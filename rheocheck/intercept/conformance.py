@@ -14,7 +14,8 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
-from rheocheck.intercept.enumeration import enumerate_law, read_word, seed_globals, takes_seed
+from rheocheck.intercept.enumeration import enumerate_law, read_word, takes_seed
+from rheocheck.intercept.seeding import seed_globals
 
 CALLS = 20  # plain calls that look for a state kept between them
 MAX_PATHS, MAX_SECONDS = 2_000, 10.0  # of the enumeration that shows whether the code can be followed

@@ -23,6 +23,7 @@ from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
 from rheocheck.intercept.run import Choice, Run
 from rheocheck.intercept.search import Search, perform
+from rheocheck.intercept.seeding import seed_globals
 from rheocheck.intercept.streams import Streams, check_fresh
 
 Progress = Callable[[Fraction, int], None]  # (probability covered so far, runs so far)
@@ -223,18 +224,6 @@ def _sources(streams: Streams) -> Iterator[Any]:
         from rheocheck.intercept.on_jax import jax_randomness
 
         yield jax_randomness(streams)
-
-
-def seed_globals(seed: int) -> None:
-    """Seed the global generators of the libraries that are imported."""
-    from rheocheck.intercept import on_numpy, on_random
-
-    on_random.seed(seed)
-    on_numpy.seed(seed)
-    if "torch" in sys.modules:
-        from rheocheck.intercept import on_torch
-
-        on_torch.seed(seed)
 
 
 def takes_seed(subject: Callable[..., Any]) -> bool:
