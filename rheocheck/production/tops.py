@@ -12,7 +12,7 @@ what is claimed. Where nothing is cut (V <= S), equal ones stand by token id.
 """
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import torch
 from jaxtyping import Float, Int
@@ -97,7 +97,7 @@ def block_width(n: int, top: int) -> int:
     return min(near, key=lambda w: abs(math.log(w / ideal)), default=round(ideal))
 
 
-@lru_cache(maxsize=256)
+@cache
 def _steps(start: int, stop: int, step: int, device: torch.device) -> Int[Tensor, "n"]:
     return torch.arange(start, stop, step, device=device)
 
