@@ -210,6 +210,11 @@ def test_wrong_sizes_are_one_line():
         draw_noise(SHAPE, 2, 50, generator=[torch.Generator()])
     with pytest.raises(InputError, match="branching must be at most top = 4, got 10"):
         build(root, drafter, SHAPE, noise.probe, top=4)
+    for wrong, got in ((0.8, "0.8"), (torch.tensor(0.8), r"\(\)"), (torch.ones(3), r"\(3,\)")):
+        with pytest.raises(InputError, match=rf"temperature must be a tensor of shape \(2,\), got {got}; try"):
+            build(root, drafter, SHAPE, noise.probe, temperature=wrong)
+        with pytest.raises(InputError, match=rf"temperature must be a tensor of shape \(2,\), got {got}; try"):
+            verify(tree, torch.zeros(2, 60, 50), noise.coin, temperature=wrong)
 
 
 def test_constants_stay_where_they_are():
