@@ -27,8 +27,9 @@ from tqdm import tqdm
 from rheocheck.audit.difference import Difference
 from rheocheck.audit.references import Reference
 from rheocheck.audit.session import power_of_ten, session_seed
-from rheocheck.audit.subject import LiveSource, seed_globals
+from rheocheck.audit.subject import LiveSource
 from rheocheck.core.pair import Context
+from rheocheck.intercept.seeding import seed_globals
 from rheocheck.stats.chi_square import chi_square
 
 Floats = NDArray[np.float64]

@@ -8,8 +8,6 @@ Nothing here is random, so confidence is 1 - if interception understood every ch
 checks whenever a bias was found.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +22,7 @@ from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.subject import load_subject
 from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, Target, as_target, joint_law, load_target
 from rheocheck.audit.verdict import ShownPath, Verdict, Witness
-from rheocheck.core.errors import InputError, RheocheckError
+from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 from rheocheck.intercept import Enumeration, enumerate_law
 
@@ -135,13 +133,18 @@ class _Outcome:
             tv=tv,
             witness=witness,
             path=path,
-            confirmation=None if plain is None else plain.text,
+            confirmation=self._confirmation(plain),
             boundary_tokens=boundary_tokens(self.found[0], self.reference, self.context),
             boundary_faults=self.faults,
             seed=self.seed,
             interrupted=self.interrupted,
             notes=self._notes(plain),
         )
+
+    def _confirmation(self, plain: Confirmation | None) -> str | None:
+        if plain is None and self.word == "biased" and self.interrupted:
+            return "not confirmed by plain draws: interrupted"
+        return None if plain is None else plain.text
 
     def _shown(self, question: dict[str, Any] | None) -> tuple[Witness | None, ShownPath | None]:
         """The witness, and the shortest path that shows it."""
@@ -160,7 +163,8 @@ class _Outcome:
         if self.stopped:
             covered = 1 - max(self.seen.unseen, self.seen.reference_unseen)
             more = {"max_paths": "raise --max-paths", "max_seconds": "raise --max-seconds"}.get(self.stopped)
-            text = f"{self.stopped} ended the enumeration at {covered:.4%} of the probability"
+            what = "Ctrl-C" if self.stopped == "interrupted" else self.stopped
+            text = f"{what} ended the enumeration at {covered:.4%} of the probability"
             notes.append(f"{text}: {more}, or lower --tokens" if more else text)
         return tuple(notes)
 
@@ -197,23 +201,9 @@ def _enumerated(
             found.insert(0, Enumeration({}, Fraction(1), 0, "interrupted", 0.0, {}, ()))
             continue
         share = left if left is None or i == 0 else left / 2
-        with covered_bar(progress, ("subject", "baseline")[i]) as bar, _one_line(context, tokens):
+        with covered_bar(progress, ("subject", "baseline")[i]) as bar:
             found.insert(
                 0, enumerate_law(side, context, tokens, max_paths=max_paths, max_seconds=share, progress=bar, seed=seed)
             )
         left = None if left is None else max(0.0, left - found[0].seconds)
     return tuple(found)
-
-
-@contextmanager
-def _one_line(context: Context, tokens: int) -> Iterator[None]:
-    """Whatever the subject raises becomes one clear line."""
-    try:
-        yield
-    except RheocheckError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise InputError(
-            f"subject({context}, {tokens}) must return token ids, it raised {type(error).__name__}: {error}: run this "
-            "call by itself"
-        ) from error

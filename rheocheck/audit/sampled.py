@@ -19,12 +19,13 @@ from rheocheck.audit.arguments import check_integers, check_question
 from rheocheck.audit.evidence import Evidence
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.session import Checkpoint, Session, power_of_ten, session_seed
-from rheocheck.audit.subject import LiveSource, RecordedSource, Source, load_subject, seed_globals
+from rheocheck.audit.subject import LiveSource, RecordedSource, Source, load_subject
 from rheocheck.audit.tally import Tally
 from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, as_target, load_target
 from rheocheck.audit.verdict import Verdict
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
+from rheocheck.intercept.seeding import seed_globals
 from rheocheck.stats.plan import SMALLEST_TV
 
 DEFAULT_TV = 0.02

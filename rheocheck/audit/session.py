@@ -19,8 +19,9 @@ import numpy as np
 from tqdm import tqdm
 
 from rheocheck.audit.evidence import Draws, Evidence
-from rheocheck.audit.subject import RecordedSource, Source, seed_globals
+from rheocheck.audit.subject import RecordedSource, Source
 from rheocheck.core.errors import InputError
+from rheocheck.intercept.seeding import seed_globals
 from rheocheck.stats.plan import looks
 
 FORMAT = 2

@@ -8,8 +8,6 @@ that can draw many continuations at once may offer `subject.sample(context, n_to
 array [samples, n_tokens] of independent draws.
 """
 
-import random
-import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -182,14 +180,6 @@ class RecordedSource:
 
 
 Source = LiveSource | RecordedSource
-
-
-def seed_globals(seed: int) -> None:
-    """Seed `random`, `numpy.random` and, if it is imported, torch: the best that can be done from outside."""
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(seed)
 
 
 def _as_ids(value: Any, call: str) -> Ints:

@@ -1,5 +1,7 @@
 """`rheocheck audit`: a verdict on the law of somebody's decoder, from its code or from its draws."""
 
+import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 import click
@@ -89,14 +91,15 @@ def audit(
     from rheocheck.audit.target import load_target
     from rheocheck.report.audit_text import audit_text
 
-    verdict = run_audit(
-        load_subject(subject, values, words),
-        target=None if target is None else load_target(target, values, words),
-        baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
-        method=method, context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, depth=depth,
-        seed=seed, resume=resume, max_paths=max_paths, max_seconds=max_seconds, float_tolerance=float_tolerance,
-        question=question,
-    )  # fmt: skip
+    with redirect_stdout(sys.stderr):  # what a subject prints is not the report
+        verdict = run_audit(
+            load_subject(subject, values, words),
+            target=None if target is None else load_target(target, values, words),
+            baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
+            method=method, context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, depth=depth,
+            seed=seed, resume=resume, max_paths=max_paths, max_seconds=max_seconds, float_tolerance=float_tolerance,
+            question=question,
+        )  # fmt: skip
     click.echo(verdict.to_json() if as_json else audit_text(verdict))
     ctx.exit(verdict.exit_code)
 
@@ -111,11 +114,14 @@ def _replay(question: dict[str, Any], choices: str, context: Context, tokens: in
 
     if question["baseline"] is not None:
         raise InputError("--replay must go with --target or neither, got --baseline: drop it")
-    subject = load_subject(question["subject"], question["settings"], context)
-    if isinstance(subject, RecordedSamples):
-        raise InputError(f"--replay must have code to run, got the recorded samples {subject.path}: name a function")
-    target = question["target"] and load_target(question["target"], question["settings"], context)
-    found = replayed(
-        subject, parse_choices(choices), target=target, context=context, tokens=tokens, seed=seed, question=question
-    )
+    with redirect_stdout(sys.stderr):
+        subject = load_subject(question["subject"], question["settings"], context)
+        if isinstance(subject, RecordedSamples):
+            raise InputError(
+                f"--replay must have code to run, got the recorded samples {subject.path}: name a function"
+            )
+        target = question["target"] and load_target(question["target"], question["settings"], context)
+        found = replayed(
+            subject, parse_choices(choices), target=target, context=context, tokens=tokens, seed=seed, question=question
+        )
     click.echo(found.to_json() if as_json else replay_text(found))

@@ -1,7 +1,9 @@
 """`rheocheck matrix`: many settings of a decoder, each audited exactly, in one table."""
 
 import json
+import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from typing import Any
 
 import click
@@ -35,7 +37,8 @@ def matrix(
     lossy, else 3 if one is undecided, else 0; 2 on bad input. Ctrl-C ends the table at the row it interrupts.
     """
     words = parse_context(context)
-    listed = entries(settings_matrix, parse_settings(settings))
+    with redirect_stdout(sys.stderr):  # what a subject prints is not the table
+        listed = entries(settings_matrix, parse_settings(settings))
     question: dict[str, Any] = dict(
         context=words, tokens=tokens, max_seconds=max_seconds, max_paths=max_paths, rtol=rtol,
         float_tolerance=float_tolerance, seed=seed,
@@ -58,7 +61,8 @@ def matrix(
 
 def _until_interrupted(listed: list[Entry], question: dict[str, Any]) -> Iterator[Row]:
     for entry in listed:
-        row = audited(entry, **question)
+        with redirect_stdout(sys.stderr):
+            row = audited(entry, **question)
         yield row
         if row.verdict is not None and row.verdict.interrupted:
             return

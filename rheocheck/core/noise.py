@@ -11,14 +11,15 @@ Numbering, the same in every implementation, so that equal noise gives equal tre
                     id; the draw is where u times their sum falls. A verifier that only needs to know whether the draw
                     is a kept child can then look at the children alone
 
-Uniforms are in [0, 1). Arrays are anything indexed twice; trees are those of rules, which draw once a node.
+Uniforms are in [0, 1). Arrays are anything indexed twice, probe [E, V] (more is not read) and coin [N+1, K+1]; trees
+are those of rules, which draw once a node.
 """
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from rheocheck.core.decoder import Decoder, child_with
+from rheocheck.core.decoder import Decoder, child_with, is_rule
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 from rheocheck.core.ranking import Proposal, draw, grow
@@ -36,6 +37,11 @@ class Race:
 
     def choose(self, weights: Sequence[Any]) -> int:
         ranked = sorted((x for x, w in enumerate(weights) if w > 0), key=lambda x: (-weights[x], x))
+        if len(self._clocks) < len(ranked):
+            raise InputError(
+                f"a race must have a uniform for each of {len(ranked)} tokens, got {len(self._clocks)}: "
+                "the others could never be drawn; make probe [E, V]"
+            )
         times = [_clock(u) / float(weights[x]) for u, x in zip(self._clocks, ranked, strict=False)]
         return ranked[times.index(min(times))]
 
@@ -74,6 +80,7 @@ class Coins:
 def cycle_from_noise(decoder: Decoder, context: Context, probe: Noise, coin: Noise) -> tuple[Tree, Context]:
     """The tree and the block that `decoder`, whose builder is a rule, makes of this noise after `context`."""
     pair, shape = decoder.pair, decoder.shape
+    _check(decoder, probe, coin)
     ranks: dict[Context, int] = {}  # of every expanded node, within its layer
     asked = [0] * (shape.depth + 1)
 
@@ -97,6 +104,18 @@ def cycle_from_noise(decoder: Decoder, context: Context, probe: Noise, coin: Noi
         if not descend:
             return tree, at[len(context) :]
         children = child_with(children, token).children
+
+
+def _check(decoder: Decoder, probe: Noise, coin: Noise) -> None:
+    shape = decoder.shape
+    rows, nodes, coins = 1 + (shape.depth - 1) * shape.width, shape.nodes + 1, shape.branching + 1
+    if not is_rule(decoder.builder):
+        raise InputError("noise arrays must drive a builder that is a rule, got one that draws as it likes; try rheo")
+    if len(probe) < rows:
+        raise InputError(f"probe must have {rows} rows, one an expanded node, got {len(probe)}; make it [E, V]")
+    if len(coin) < nodes or any(len(row) != coins for row in coin):
+        got = sorted({len(row) for row in coin})
+        raise InputError(f"coin must be [{nodes}, {coins}], got {len(coin)} rows of {got}; make it [N+1, K+1]")
 
 
 def _clock(u: float) -> float:

@@ -14,7 +14,8 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
-from rheocheck.intercept.enumeration import enumerate_law, read_word, seed_globals, takes_seed
+from rheocheck.intercept.enumeration import enumerate_law, read_word, takes_seed
+from rheocheck.intercept.seeding import seed_globals
 
 CALLS = 20  # plain calls that look for a state kept between them
 MAX_PATHS, MAX_SECONDS = 2_000, 10.0  # of the enumeration that shows whether the code can be followed
@@ -65,7 +66,7 @@ def conformance(
         try:
             checks += question(subject, tuple(context), tokens, vocab_size)
         except RheocheckError as error:
-            checks.append(Check(QUESTIONS[question.__name__], False, str(error)))
+            checks.append(Check(QUESTIONS[question.__name__], False, " ".join(str(error).split())))
         if checks and checks[-1].ok is False:
             break
     return Conformance(tuple(checks))
@@ -80,23 +81,28 @@ QUESTIONS = {
 def _returns_ids(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
     """Ids, enough of them, in the vocabulary, for one token and for several."""
     for n in sorted({1, tokens}):
-        word = _call(subject, context, n, 1)
-        if vocab_size is not None and max(word) >= vocab_size:
-            raise InputError(
-                f"subject({context}, {n}) must return token ids in 0..{vocab_size - 1}, got {max(word)}: do both use "
-                "one vocabulary?"
-            )
+        _in_vocabulary(_call(subject, context, n, 1), f"subject({context}, {n})", vocab_size)
     yield Check("ids", True, f"returns at least {tokens} new token ids")
 
 
-def _repeats(subject: Any, context: Context, tokens: int, _: Any) -> Iterator[Check]:
+def _in_vocabulary(word: Context, call: str, vocab_size: int | None) -> None:
+    if vocab_size is not None and max(word) >= vocab_size:
+        raise InputError(
+            f"{call} must return token ids in 0..{vocab_size - 1}, got {max(word)}: do both use one vocabulary?"
+        )
+
+
+def _repeats(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
     """The same seed gives the same tokens, whatever was called between."""
     first = [_call(subject, context, tokens, seed) for seed in range(CALLS)]
     again = [_call(subject, context, tokens, seed) for seed in range(CALLS)]
-    if first != again:
+    for word in first:
+        _in_vocabulary(word, f"subject({context}, {tokens})", vocab_size)
+    differing = next((pair for pair in zip(first, again, strict=True) if pair[0] != pair[1]), None)
+    if differing is not None:
         raise InputError(
-            f"subject({context}, {tokens}) must return the same ids for the same seed, got {first[-1]} and "
-            f"{again[-1]}: it keeps state between calls, or draws from a generator that the seed does not set"
+            f"subject({context}, {tokens}) must return the same ids for the same seed, got {differing[0]} and "
+            f"{differing[1]}: it keeps state between calls, or draws from a generator that the seed does not set"
         )
     yield Check("seed", True, f"{CALLS} seeds give the same tokens twice")
     if not takes_seed(subject):
@@ -136,6 +142,8 @@ def _enumerates(subject: Any, context: Context, tokens: int, vocab_size: int | N
     except NotUnderstood as error:
         yield Check("enumeration", None, f"by sampling only: {error}")
         return
+    for word in found.law:  # rare ones too
+        _in_vocabulary(word, f"subject({context}, {tokens})", vocab_size)
     covered = f"{float(1 - found.unseen):.4%} of the probability in {found.paths} paths, {found.seconds:.1f} s"
     yield Check("enumeration", True, covered)
     for boundary in found.boundaries[:3]:

@@ -23,6 +23,7 @@ from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
 from rheocheck.intercept.run import Choice, Run
 from rheocheck.intercept.search import Search, perform
+from rheocheck.intercept.seeding import seed_globals
 from rheocheck.intercept.streams import Streams, check_fresh
 
 Progress = Callable[[Fraction, int], None]  # (probability covered so far, runs so far)
@@ -225,18 +226,6 @@ def _sources(streams: Streams) -> Iterator[Any]:
         yield jax_randomness(streams)
 
 
-def seed_globals(seed: int) -> None:
-    """Seed the global generators of the libraries that are imported."""
-    from rheocheck.intercept import on_numpy, on_random
-
-    on_random.seed(seed)
-    on_numpy.seed(seed)
-    if "torch" in sys.modules:
-        from rheocheck.intercept import on_torch
-
-        on_torch.seed(seed)
-
-
 def takes_seed(subject: Callable[..., Any]) -> bool:
     """Whether the subject certainly takes `seed`."""
     try:
@@ -250,6 +239,8 @@ def read_word(ids: Any, tokens: int, call: str) -> Context:
     """The first `tokens` ids of what a subject returned, as a tuple of ints."""
     if hasattr(ids, "tolist"):
         ids = ids.tolist()
+    if not hasattr(ids, "__iter__"):
+        raise InputError(f"{call} must return a sequence of token ids, got {ids!r:.60}: return a list of new ids")
     word = tuple(ids)[:tokens]
     if len(word) < tokens:
         raise InputError(

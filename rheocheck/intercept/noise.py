@@ -74,7 +74,7 @@ class Noise:
         return _with_number(self, other, "__mul__", self.scale)
 
     def __truediv__(self, other: Any) -> Any:
-        return _with_number(self, other, "__truediv__", lambda a: self.scale(_inverse(a)))
+        return _with_number(self, other, "__truediv__", lambda a: self.scale(inverse_of(a)))
 
     def __rtruediv__(self, other: Any) -> Any:
         return _with_number(self, other, "__rtruediv__", lambda a: self.power(Fraction(-1)).scale(a))
@@ -244,7 +244,7 @@ def _with_number(noise: Noise, other: Any, operation: str, then: Callable[[Numbe
     return then(number)
 
 
-def _inverse(a: Number) -> Number:
+def inverse_of(a: Number) -> Number:
     """1 / a, with 1 / 0 = infinity."""
     return math.inf if a == 0 else 1 / a if math.isfinite(a) else Fraction(0)
 
@@ -260,16 +260,16 @@ def _undo(step: Step, op: str, c: Number) -> bool | tuple[str, Number]:
     if name == "scale":
         return _undo_scale(values[0], op, c)
     if name == "log":
-        return op, _exp(c)
+        return op, exp_of(c)
     if name == "exp":
         if c < 0:
             return op in (">", ">=")
-        return op, _log(c)
+        return op, log_of(c)
     if name == "power":
         k = values[0]
         if c < 0:
             return op in (">", ">=")
-        return (op, _root(c, k)) if k > 0 else (FLIPPED[op], _root(c, k))
+        return (op, root_of(c, k)) if k > 0 else (FLIPPED[op], root_of(c, k))
     assert name == "clamp"
     return _undo_clamp(*values, op, c)
 
@@ -300,32 +300,32 @@ def _apply(step: Step, x: Number) -> Number:
     if name == "scale":
         return x * values[0] if x and values[0] else Fraction(0)
     if name == "log":
-        return _log(x)
+        return log_of(x)
     if name == "exp":
-        return _exp(x)
+        return exp_of(x)
     if name == "power":
-        return _root(x, _inverse(values[0]))
+        return root_of(x, inverse_of(values[0]))
     return min(max(x, values[0]), values[1])
 
 
-def _exp(x: Number) -> Number:
+def exp_of(x: Number) -> Number:
     if x == -math.inf:
         return Fraction(0)
     return math.inf if x > 709 else Fraction(math.exp(x))
 
 
-def _log(x: Number) -> Number:
+def log_of(x: Number) -> Number:
     if x == 0:
         return -math.inf
     return math.inf if math.isinf(x) else Fraction(math.log(x))
 
 
-def _root(x: Number, k: Number) -> Number:
+def root_of(x: Number, k: Number) -> Number:
     """x^(1/k) for x >= 0, exact for k = 1 and -1."""
     if k == 1:
         return x
     if k == -1:
-        return _inverse(x)
+        return inverse_of(x)
     if x == 0 or math.isinf(x):
         return Fraction(0) if (x == 0) == (k > 0) else math.inf
     return Fraction(math.exp(math.log(x) / k))

@@ -27,11 +27,6 @@ GLOBAL = np.random.mtrand._rand  # type: ignore[attr-defined]
 DRAWS_NOTHING = frozenset("seed set_state get_state bit_generator spawn".split())
 
 
-def seed(value: int) -> None:
-    """Seed the global generator."""
-    np.random.seed(value % 2**32)
-
-
 @contextmanager
 def numpy_randomness(streams: Streams) -> Iterator[None]:
     """numpy.random drawing from `streams`; the state of the global generator is put back."""

@@ -19,6 +19,7 @@ from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.streams import Streams
+from rheocheck.intercept.uniform import END, START
 
 OTHERS = (
     "getrandbits randbytes triangular betavariate binomialvariate expovariate gammavariate gauss lognormvariate "
@@ -49,11 +50,6 @@ def random_randomness(streams: Streams) -> Iterator[None]:
             yield
     finally:
         random.setstate(before)
-
-
-def seed(value: int) -> None:
-    """Seed the global generator."""
-    random.seed(value)
 
 
 class _Bound:
@@ -97,7 +93,12 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
         edges: list[Fraction] = [Fraction(w) / Fraction(cum_weights[-1]) for w in cum_weights[:-1]]
         if not all(a <= b for a, b in itertools.pairwise([0, *edges])):
             raise not_understood("random.choices with cumulative weights that do not rise", "pass weights >= 0")
-        return [population[decide_index(one(self).uniform, edges)] for _ in range(k)]
+        uniforms = [one(self).uniform for _ in range(k)]
+        cells = itertools.pairwise([START, *((edge, 0) for edge in edges), END])
+        about = "random.choices", tuple((cell, i) for i, cell in enumerate(cells) if cell[0] < cell[1])
+        for uniform in uniforms:
+            uniform.about = about
+        return [population[decide_index(uniform, edges)] for uniform in uniforms]
 
     def integers(self: random.Random, low: int, high: int, count: int, name: str) -> list[int]:
         return draw(

@@ -121,11 +121,6 @@ def _moving(seeder: Callable[..., Any], streams: Streams) -> Callable[..., Any]:
     return moved
 
 
-def seed(value: int) -> None:
-    """Seed torch's own generator."""
-    torch.default_generator.manual_seed(value)
-
-
 # -- draws that return a tensor ----------------------------------------------------------------------------------------
 
 

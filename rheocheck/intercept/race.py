@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.lazy import check_run
-from rheocheck.intercept.noise import Noise, Number, _exp, _root
+from rheocheck.intercept.noise import Noise, Number, exp_of, log_of, root_of
 from rheocheck.intercept.uniform import Uniform
 
 ADVICE = "race fresh noise: argmax(log p + Gumbel), argmax(p / exponential), argmin(exponential / p)"
@@ -201,10 +201,10 @@ def _rate(clock: Clock, largest: bool) -> Fraction:
     if clock.form in (CLOCK, ROOT):
         return Fraction(1 / abs(clock.a))
     if clock.form == LOG:
-        return Fraction(_exp(-clock.b / clock.a))
+        return Fraction(exp_of(-clock.b / clock.a))
     if clock.b < 0 or math.isinf(clock.b):
         raise not_understood("a race with negative weights", ADVICE)
-    return Fraction(_root(clock.b, -clock.a))
+    return Fraction(root_of(clock.b, -clock.a))
 
 
 def _clock(noise: Noise) -> Clock:
@@ -226,31 +226,25 @@ def _after(clock: Clock, name: str, values: Sequence[Number]) -> Clock:
         if form == POWER:
             return Clock(form, a, b * s, mirrored)
     if name == "log" and form == AFFINE and b == 0 and a > 0:
-        return Clock(CLOCK, Fraction(-1), _log_of(a), False)
+        return Clock(CLOCK, Fraction(-1), log_of(a), False)
     if name == "log" and form == AFFINE and a == -b and a < 0:
-        return Clock(CLOCK, Fraction(-1), _log_of(b), True)
+        return Clock(CLOCK, Fraction(-1), log_of(b), True)
     if name == "log" and form == CLOCK and b == 0 and a > 0:
-        return Clock(LOG, Fraction(1), _log_of(a), mirrored)
+        return Clock(LOG, Fraction(1), log_of(a), mirrored)
     if name == "log" and form == POWER and b >= 0:
-        return Clock(LOG, a, _log_of(b), mirrored)
+        return Clock(LOG, a, log_of(b), mirrored)
     if name == "exp" and form == LOG:
-        return Clock(POWER, a, _exp(b), mirrored)
+        return Clock(POWER, a, exp_of(b), mirrored)
     if name == "exp" and form == CLOCK:
         return Clock(ROOT, a, b, mirrored)
     if name == "log" and form == ROOT:
         return Clock(CLOCK, a, b, mirrored)
     if name == "power" and form == CLOCK and b == 0 and a > 0:
-        return Clock(POWER, values[0], _root(a, 1 / values[0]), mirrored)
+        return Clock(POWER, values[0], root_of(a, 1 / values[0]), mirrored)
     if name == "power" and form == POWER and b >= 0:
-        return Clock(POWER, a * values[0], _root(b, 1 / values[0]) if b else Fraction(0), mirrored)
+        return Clock(POWER, a * values[0], root_of(b, 1 / values[0]) if b else Fraction(0), mirrored)
     if name == "power" and form == AFFINE and b == 0 and a == 1:
         return Clock(ROOT, -values[0], Fraction(0), False)
     if name == "power" and form == ROOT:
         return Clock(ROOT, a * values[0], b * values[0], mirrored)
     raise not_understood("a race of noise that is no exponential clock in closed form", ADVICE)
-
-
-def _log_of(x: Number) -> Number:
-    from rheocheck.intercept.noise import _log
-
-    return _log(x)

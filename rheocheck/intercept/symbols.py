@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.lazy import Lazy, compared
-from rheocheck.intercept.noise import COMPARE, FLIPPED, Noise, _exp, _log, _root, as_number
+from rheocheck.intercept.noise import COMPARE, FLIPPED, Noise, as_number, exp_of, log_of, root_of
 from rheocheck.intercept.race import race, ranking
 from rheocheck.intercept.run import Run
 
@@ -54,12 +54,12 @@ def elementwise(function: Callable[..., Any], *arrays: Any) -> Cells:
 
 UNARY: dict[str, tuple[Callable[[Noise], Any], Callable[[Any], Any]]] = {  # of noise, and of a plain number
     "neg": (lambda x: -x, lambda x: -x),
-    "log": (Noise.log, lambda x: _log(x) if x >= 0 else float("nan")),
-    "exp": (Noise.exp, _exp),
-    "sqrt": (lambda x: x.power(Fraction(1, 2)), lambda x: _root(x, Fraction(2))),
+    "log": (Noise.log, lambda x: log_of(x) if x >= 0 else float("nan")),
+    "exp": (Noise.exp, exp_of),
+    "sqrt": (lambda x: x.power(Fraction(1, 2)), lambda x: root_of(x, Fraction(2))),
     "square": (lambda x: x.power(Fraction(2)), lambda x: x * x),
     "reciprocal": (lambda x: x.power(Fraction(-1)), lambda x: _divide(Fraction(1), x)),
-    "log1p": (lambda x: (x + 1).log(), lambda x: _log(x + 1)),
+    "log1p": (lambda x: (x + 1).log(), lambda x: log_of(x + 1)),
 }
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda a, b: a + b,

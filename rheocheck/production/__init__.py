@@ -20,9 +20,9 @@ and on models of transformers:
     tree = build(root_logits, drafter, shape, noise.probe)       # drafter(Frontier) -> logits [B, F, V]
     out = verify(tree, target_logits, noise.coin)                # target logits [B, N+1, V]
 
-Shapes are static: cycles of one shape can be captured in a CUDA graph. Arithmetic is float32 for float32, bfloat16
-and float16 logits, float64 for float64; coins are float64. Noise follows `rheocheck.core.noise`. Needs the extra
-`torch`.
+Shapes are static: cycles of one shape can be captured in a CUDA graph, after one that is not captured and makes the
+constants (kept for good, since a graph reads them where they are). Arithmetic is float32 for float32, bfloat16 and
+float16 logits, float64 for float64; coins are float64. Noise follows `rheocheck.core.noise`. Needs the extra `torch`.
 
 What is taken on trust, since looking would synchronise: logits hold no NaN and no +inf, and one finite entry a row.
 Mask with -inf (top-k or top-p of the target: filter its logits before they come here).

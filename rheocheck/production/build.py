@@ -18,7 +18,7 @@ from rheocheck.core.errors import InputError
 from rheocheck.core.shape import Shape
 from rheocheck.production.noise import TOP, expanded_nodes
 from rheocheck.production.slots import BUILDERS, Builder, Slots
-from rheocheck.production.tops import TINY, Ranked, top_law
+from rheocheck.production.tops import TINY, Ranked, check_temperature, top_law
 from rheocheck.production.tree import DraftTree, finish
 
 Reader = Callable[[Float[Tensor, "B R V"], Float[Tensor, "B 1 1"] | None, int, int], Ranked]
@@ -102,6 +102,7 @@ def build(
     K, F = shape.branching, shape.width
     nowhere = expanded_nodes(shape) * K + 1
     _check(root, probe, shape, top)
+    check_temperature(temperature, len(root))
     scale = None
     clocks = _clocks(probe, temperature, K + 1)
     if temperature is not None:

@@ -9,7 +9,7 @@ any order, is never below one of them: fills <= probe <= parent without a furthe
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -59,13 +59,13 @@ def naive(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> Slots:
 BUILDERS: dict[str, Builder] = {"top_k": top_k, "rheo": rheo, "naive": naive}
 
 
-@lru_cache(maxsize=64)
+@cache
 def _ranks(T: int, K: int, m: int, device: torch.device) -> Int[Tensor, "T K"]:
     """Row y: the ranks of the leads, of the probe, and of the best tail tokens other than it."""
     table = [[*range(m), m + y, *(m + i + (y <= i) for i in range(K - m - 1))] for y in range(T)]
     return torch.tensor(table, device=device)
 
 
-@lru_cache(maxsize=64)
+@cache
 def _probe_slot(K: int, m: int, device: torch.device) -> Tensor:
     return torch.arange(K, device=device) == m

@@ -7,7 +7,7 @@ nodes are taken in parts, of a size that stays in a CPU's cache, or that fills a
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import torch
 from jaxtyping import Float, Int
@@ -122,7 +122,7 @@ def _select(rows: Float[Tensor, "B n V"], node: Int[Tensor, "B"]) -> Float[Tenso
     return rows.flatten(0, 1).index_select(0, counted(B, n, rows.device) + node)[:, None]
 
 
-@lru_cache(maxsize=64)
+@cache
 def counted(count: int, step: int, device: torch.device) -> Int[Tensor, "count"]:
     """0, step, 2 step, ...: made once, not in every cycle."""
     return torch.arange(0, count * step, step, device=device)

@@ -12,12 +12,14 @@ what is claimed. Where nothing is cut (V <= S), equal ones stand by token id.
 """
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad, threshold_
+
+from rheocheck.core.errors import InputError
 
 TINY = 2.0**-126  # stands in for 0 under a division line: the least normal float32
 FLOOR = 2.0**-100  # less probable tokens are not proposed: their race would overflow, their claims lose digits
@@ -97,7 +99,7 @@ def block_width(n: int, top: int) -> int:
     return min(near, key=lambda w: abs(math.log(w / ideal)), default=round(ideal))
 
 
-@lru_cache(maxsize=256)
+@cache
 def _steps(start: int, stop: int, step: int, device: torch.device) -> Int[Tensor, "n"]:
     return torch.arange(start, stop, step, device=device)
 
@@ -105,6 +107,14 @@ def _steps(start: int, stop: int, step: int, device: torch.device) -> Int[Tensor
 def working(dtype: torch.dtype) -> torch.dtype:
     """The dtype of the arithmetic on logits of this one."""
     return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def check_temperature(temperature: Tensor | None, rows: int) -> None:
+    """One temperature a row, or none."""
+    if temperature is None or (isinstance(temperature, Tensor) and temperature.shape == (rows,)):
+        return
+    got = tuple(temperature.shape) if isinstance(temperature, Tensor) else repr(temperature)
+    raise InputError(f"temperature must be a tensor of shape ({rows},), got {got}; try torch.full(({rows},), 1.0)")
 
 
 def _padded(tokens: Int[Tensor, "B R S"], q: Float[Tensor, "B R S"], least: int) -> Ranked:

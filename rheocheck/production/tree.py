@@ -7,7 +7,7 @@ nobody's child. Ancestors by pointer doubling on a boolean mask: no limit of 63 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -119,7 +119,7 @@ class _Constants:
     from_probe: Bool[Tensor, "K"]
 
 
-@lru_cache(maxsize=64)
+@cache
 def _constants(shape: Shape, device: torch.device) -> _Constants:
     E, F, K = expanded_nodes(shape), shape.width, shape.branching
     depth = [1, *((e - 1) // F + 2 for e in range(1, E)), 0]  # of the children of a row; of nothing

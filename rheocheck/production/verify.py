@@ -14,6 +14,7 @@ from torch import Tensor
 from rheocheck.core.errors import InputError
 from rheocheck.production.decide import VERIFIERS, Decision, Look, Verifier
 from rheocheck.production.target import Filtered, Laws, Logits, Target, counted
+from rheocheck.production.tops import check_temperature
 from rheocheck.production.tree import DraftTree
 
 BELOW_ONE = 1 - 2.0**-52
@@ -52,6 +53,7 @@ def verify(
     """
     laws = Logits(target, temperature) if isinstance(target, Tensor) else target
     _check(tree, laws, coin)
+    check_temperature(temperature, len(tree.token))
     nodes = _Nodes.of(tree, coin)
     if walk:
         end, decision = _walk(nodes, laws, verifier, tree.shape.depth, early_exit)

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from rheocheck.core.errors import InputError
 from rheocheck.core.shape import Shape
 from rheocheck.reference.ranking import ArrayTree, expanded_nodes, grow
 from rheocheck.reference.slots import Builder
@@ -46,6 +47,7 @@ def cycle(
     coin: Float[Array, "N1 K1"],
 ) -> tuple[ArrayTree, Block]:
     """The tree and the block of one cycle from state `start`."""
+    _check(probe, coin, tables.draft.shape[-1], shape)
     tree = grow(builder, lambda s: tables.draft[s], lambda s, x: tables.step[s, x], start, probe, shape)
     return tree, walk(tree, tables, verifier, start, coin, shape)
 
@@ -75,6 +77,14 @@ def walk(
     root = (jnp.zeros_like(start), jnp.zeros_like(start), start, jnp.array(True))
     (*_, state, _), tokens = jax.lax.scan(at_node, root, None, length=shape.depth + 1)
     return Block(tokens, (tokens >= 0).sum(), state)
+
+
+def _check(probe: Array, coin: Array, V: int, shape: Shape) -> None:
+    """JAX would clamp an index past the end, and read one coin for many nodes."""
+    sizes = (expanded_nodes(shape), V), (shape.nodes + 1, shape.branching + 1)
+    for name, array, size in (("probe", probe, sizes[0]), ("coin", coin, sizes[1])):
+        if array.shape != size:
+            raise InputError(f"{name} must have shape {size} a sequence, got {array.shape}; draw it by this shape")
 
 
 @partial(jax.jit, static_argnums=(1, 2, 3))

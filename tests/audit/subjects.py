@@ -179,3 +179,9 @@ TWO = Pair(2, {(): ["1/2", "1/2"]}, {(): ["1/2", "1/2"]})
 
 def always_two(context, n_tokens):
     return [2] * n_tokens
+
+
+def printing(context, n_tokens):
+    """A subject that talks while it works."""
+    print("hello")
+    return unseeded(context, n_tokens)

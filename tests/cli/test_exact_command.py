@@ -185,7 +185,7 @@ def test_ctrl_c_ends_a_matrix(capsys, monkeypatch):
 
     monkeypatch.setattr(exact, "enumerate_law", interrupted)
     code, out, _ = installed(capsys, "matrix", f"{HERE}:ROWS", "--tokens", 1)
-    assert (code, out.count("interrupted ended the enumeration"), "flipped" in out) == (3, 1, False)
+    assert (code, out.count("Ctrl-C ended the enumeration"), "flipped" in out) == (3, 1, False)
 
 
 @pytest.mark.parametrize(
@@ -202,3 +202,11 @@ def test_a_bad_matrix_is_one_line(name, message, capsys):
     code, out, err = installed(capsys, "matrix", f"{HERE}:{name}")
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert message in err
+
+
+@pytest.mark.parametrize("how", [["--method", "exact"], ["--method", "sampled", "--samples", 50], ["--replay", "0"]])
+def test_what_a_subject_prints_stays_out_of_the_json(how, capsys):
+    _, out, err = installed(
+        capsys, "audit", f"{HERE}:printing", "--target", f"{HERE}:CHAIN", "--tokens", 1, "--json", *how
+    )
+    assert json.loads(out) and "hello" in err

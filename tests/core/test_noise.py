@@ -39,6 +39,23 @@ def test_a_flip_in_a_builder_is_refused():
         Race(HALF).flip(Fraction(1, 2))
 
 
+def test_noise_of_the_wrong_size_is_refused():
+    """A token without a clock could never be drawn, and the last coin of a short row is not the draw's."""
+    decoder = Decoder(load_pair("toy_models.exact_ties:pair"), shape=Shape(leads=0, branching=2, depth=2, nodes=3))
+    good = [HALF] * 3, [[0.5] * 3] * 4
+    cycle_from_noise(decoder, (), *good)
+    for probe, coin, message in (
+        ([[0.5]] * 3, good[1], "a uniform for each of 4 tokens, got 1"),
+        ([HALF] * 2, good[1], "probe must have 3 rows, one an expanded node, got 2"),
+        (good[0], [[0.5] * 3] * 3, r"coin must be \[4, 3\], got 3 rows of \[3\]"),
+        (good[0], [[0.5] * 2] * 4, r"coin must be \[4, 3\], got 4 rows of \[2\]"),
+    ):
+        with pytest.raises(InputError, match=message):
+            cycle_from_noise(decoder, (), probe, coin)
+    with pytest.raises(InputError, match="a builder that is a rule"):
+        cycle_from_noise(Decoder(decoder.pair, BUILDERS["sampled"], shape=decoder.shape), (), *good)
+
+
 def test_expanded_and_kept_nodes_are_numbered_as_said():
     pair = load_pair("toy_models.exact_ties:pair")
     decoder = Decoder(pair, shape=Shape(leads=1, branching=2, depth=2, nodes=5))

@@ -74,3 +74,38 @@ def test_notes_of_a_subject_without_a_seed():
     assert [check.text[:28] for check in report.checks if check.ok is None] == [
         "it has no parameter `seed`: ", "20 seeds all give the tokens"
     ]  # fmt: skip
+
+
+def out_of_vocabulary_now_and_then(context, n_tokens):
+    return [random.choices([0, 7])[0]] * n_tokens
+
+
+def out_of_vocabulary_rarely(context, n_tokens):
+    return [random.choices([0, 7], [1e6, 1])[0]] * n_tokens
+
+
+@pytest.mark.parametrize("subject", [out_of_vocabulary_now_and_then, out_of_vocabulary_rarely])
+def test_every_word_that_was_seen_is_in_the_vocabulary(subject):
+    assert "must return token ids in 0..3, got 7" in str(conformance(subject, vocab_size=4))
+
+
+def differing_once(context, n_tokens, seed, seen=set()):  # noqa: B006 (the state between calls is the point)
+    again = seed == 3 and seed in seen
+    seen.add(seed)
+    return [int(again)] * n_tokens
+
+
+def test_a_subject_that_does_not_repeat_itself_is_shown_where_it_did_not():
+    assert "got (0, 0) and (1, 1)" in str(conformance(differing_once))
+
+
+def two_lines(context, n_tokens):
+    raise ValueError("first\nsecond")
+
+
+def test_an_error_of_many_lines_is_one_line():
+    assert "first second" in str(conformance(two_lines))
+
+
+def test_no_ids_at_all():
+    assert "must return a sequence of token ids, got None" in str(conformance(lambda context, n_tokens: None))

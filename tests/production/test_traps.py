@@ -7,8 +7,10 @@ import torch
 
 from rheocheck.core import InputError, Shape
 from rheocheck.production import BUILDERS, VERIFIERS, build, cut_at, draw_noise, verify
-from rheocheck.production.slots import naive, rheo
-from rheocheck.production.tops import top_law
+from rheocheck.production.slots import _probe_slot, _ranks, naive, rheo
+from rheocheck.production.target import counted
+from rheocheck.production.tops import _steps, top_law
+from rheocheck.production.tree import _constants
 from tests.benchmarks.counting import Counting
 from tests.production.toy_batch import blind_drafter, cycle, markov_target, rows, seeing_drafter
 
@@ -208,6 +210,28 @@ def test_wrong_sizes_are_one_line():
         draw_noise(SHAPE, 2, 50, generator=[torch.Generator()])
     with pytest.raises(InputError, match="branching must be at most top = 4, got 10"):
         build(root, drafter, SHAPE, noise.probe, top=4)
+    for wrong, got in ((0.8, "0.8"), (torch.tensor(0.8), r"\(\)"), (torch.ones(3), r"\(3,\)")):
+        with pytest.raises(InputError, match=rf"temperature must be a tensor of shape \(2,\), got {got}; try"):
+            build(root, drafter, SHAPE, noise.probe, temperature=wrong)
+        with pytest.raises(InputError, match=rf"temperature must be a tensor of shape \(2,\), got {got}; try"):
+            verify(tree, torch.zeros(2, 60, 50), noise.coin, temperature=wrong)
+
+
+def test_constants_stay_where_they_are():
+    """A captured graph reads them there: one that is made anew for other sizes would leave it with freed memory."""
+    device = torch.device("cpu")
+    makers = [
+        lambda n: counted(n, 3, device),
+        lambda n: _steps(0, n, 1, device),
+        lambda n: _ranks(n, 2, 1, device),
+        lambda n: _probe_slot(n, 1, device),
+        lambda n: _constants(Shape(nodes=n), device),
+    ]
+    for make in makers:
+        first = make(2)
+        for n in range(3, 300):
+            make(n)
+        assert make(2) is first
 
 
 @pytest.mark.distribution
