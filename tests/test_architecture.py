@@ -23,7 +23,7 @@ LAYERS = {
     "adapters": {"core", "production"},
     "audit": {"core", "exact", "intercept", "stats"},
     "report": {"audit"},
-    "cli": {"core", "exact", "stats", "audit", "report"},
+    "cli": {"core", "exact", "stats", "audit", "report", "production"},
     "pytest_plugin": {"core", "exact", "stats", "audit", "report"},
 }
 THIRD = {

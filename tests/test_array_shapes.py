@@ -29,6 +29,19 @@ root = torch.randn(2, 5000)
 tree = package.build(root, lambda f: torch.randn(2, 10, 5000), shape, noise.probe, temperature=torch.tensor([0.0, 1.0]))
 package.cut_at(package.verify(tree, torch.randn(2, 21, 5000), noise.coin, temperature=torch.tensor([0.0, 1.0])), 3)
 """
+GENERATE = """
+import torch
+from rheocheck.adapters.tiny_models import tiny_llama
+torch.set_num_threads(1)
+requests = [
+    package.Request(prompt=(1, 2, 3), max_new_tokens=9, top_p=0.9),
+    package.Request(prompt=(4,), max_new_tokens=5, temperature=0.0),
+    package.Request(prompt=(4, 5), max_new_tokens=7, top_k=3),
+]
+for builder in package.BUILDERS:
+    found = package.generate(tiny_llama(8, 1), tiny_llama(8, 2), requests, builder=builder)
+    assert [len(tokens) for tokens in found.tokens] == [9, 5, 7]
+"""
 WRONG = """
 import torch
 from rheocheck.production.tops import top_law
@@ -42,7 +55,8 @@ else:
 
 
 @pytest.mark.parametrize(
-    ("package", "script"), [("reference", REFERENCE), ("production", PRODUCTION), ("production", WRONG)]
+    ("package", "script"),
+    [("reference", REFERENCE), ("production", PRODUCTION), ("production", GENERATE), ("production", WRONG)],
 )
 def test_shapes_are_as_annotated(package, script):
     code = HOOK.format(package=package) + script

@@ -18,6 +18,7 @@ COMMANDS = {
     "audit": ("rheocheck.cli.audit", "Test whether somebody's decoder emits the target's law."),
     "matrix": ("rheocheck.cli.matrix", "Audit many settings of a decoder exactly, in one table."),
     "plan": ("rheocheck.cli.plan", "Say how many draws an audit needs, before a single one is drawn."),
+    "generate": ("rheocheck.cli.generate", "Sample from a model, drafted by another, with the target's own law."),
     "demo": ("rheocheck.cli.demo", "Show the main job on real input: an exact table, then an audit."),
 }
 

@@ -138,9 +138,13 @@ def along(function: Callable[[list[Any]], Any], cells: Cells, axis: int | None) 
 
 
 def search_sorted(edges: Cells, cells: Cells, right: bool) -> Lazy:
-    """np.searchsorted(edges [n], cells): how many edges lie below (right: not above) each element."""
-    if not all(a <= b for a, b in itertools.pairwise(edges)):
+    """np.searchsorted(edges [n], cells): how many edges lie below (right: not above) each element.
+
+    With torch, edges [.., n] and cells [.., k] may be rows: each is searched in its own.
+    """
+    if not all(a <= b for row in edges.reshape(-1, edges.shape[-1]) for a, b in itertools.pairwise(row)):
         raise not_understood("a binary search among numbers that do not rise", "sort them, or take their cumsum")
+    edges = edges if edges.ndim == 1 else edges[..., None, :]
     below = compare("<=" if right else "<", edges, cells[..., None])
     return below.map(lambda row: row.sum(axis=-1))
 

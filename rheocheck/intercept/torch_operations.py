@@ -174,8 +174,8 @@ def _numpy(x: NoiseTensor, *_: Any, **__: Any) -> Any:
 def _search_sorted(
     edges: Any, x: Any, *, right: bool = False, side: str | None = None, out_int32: bool = False
 ) -> torch.Tensor:
-    if isinstance(edges, NoiseTensor) or np.ndim(cells_of(edges)) != 1:
-        raise not_understood("searchsorted in several or random rows", "search one row of plain numbers at a time")
+    if isinstance(edges, NoiseTensor):
+        raise not_understood("searchsorted in random rows", "search rows of plain numbers")
     lazy = symbols.search_sorted(cells_of(edges), cells_of(x), right or side == "right")
     return lazy_tensor(lazy, torch.int32 if out_int32 else torch.int64, _device(x, edges))
 

@@ -10,6 +10,12 @@
     verify   all nodes at once, or a walk; then one draw over the vocabulary
     subject  the same as a subject of an audit
 
+and on models of transformers:
+
+    requests    prompts, parameters, seeds            filters     temperature, top_k, top_p of the target
+    cache       keys and values, kept by path         drafting    the drafter's passes over a tree
+    generate    whole texts, in batches               statistics  blocks, probes, seconds
+
     noise = draw_noise(shape, batch, vocab)
     tree = build(root_logits, drafter, shape, noise.probe)       # drafter(Frontier) -> logits [B, F, V]
     out = verify(tree, target_logits, noise.coin)                # target logits [B, N+1, V]
@@ -35,8 +41,11 @@ except ImportError as error:
 from rheocheck.production.build import Frontier, build
 from rheocheck.production.decide import VERIFIERS, matching, recursive
 from rheocheck.production.decide import rheo as rheo_verifier
+from rheocheck.production.generate import Generated, generate
 from rheocheck.production.noise import Noise, draw_noise
+from rheocheck.production.requests import Request
 from rheocheck.production.slots import BUILDERS, naive, rheo, top_k
+from rheocheck.production.statistics import Statistics
 from rheocheck.production.subject import ProductionSubject, subject
 from rheocheck.production.tree import DraftTree
 from rheocheck.production.verify import Emitted, cut_at, verify
@@ -46,12 +55,16 @@ __all__ = [
     "DraftTree",
     "Emitted",
     "Frontier",
+    "Generated",
     "Noise",
     "ProductionSubject",
+    "Request",
+    "Statistics",
     "VERIFIERS",
     "build",
     "cut_at",
     "draw_noise",
+    "generate",
     "matching",
     "naive",
     "recursive",

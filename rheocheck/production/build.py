@@ -128,12 +128,12 @@ def build(
 
 def _clocks(probe: Float[Tensor, "B E V"], temperature: Float[Tensor, "B"] | None, least: int) -> Tensor:
     """Exponential clocks. In a greedy row the best tail token always wins: there the tree is plain top-K."""
-    clocks = probe.log().neg()
+    clocks = probe.log().neg()  # never 0, so that clock / 0 is infinite and not NaN
     if temperature is not None:
-        clocks[..., 0].masked_fill_(temperature[:, None] <= 0, 0.0)
+        clocks[..., 0].masked_fill_(temperature[:, None] <= 0, TINY)
     if clocks.shape[-1] < least:
         clocks = torch.nn.functional.pad(clocks, (0, least - clocks.shape[-1]), value=1.0)
-    return clocks.clamp_min_(TINY)  # never 0, so that clock / 0 is infinite and not NaN
+    return clocks
 
 
 def _check(root: Tensor, probe: Tensor, shape: Shape, top: int) -> None:

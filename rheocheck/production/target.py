@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from rheocheck.production.filters import filtered
 from rheocheck.production.tops import working
 
 PART = {"cpu": 2**19, "cuda": 2**27}  # elements of a temporary: 2 MiB, 512 MiB of float32
@@ -83,7 +84,37 @@ class Laws:
         return self.rows[:, 0].clone()
 
 
-Target = Logits | Laws
+@dataclass(frozen=True)
+class Parameters:
+    """Sampling parameters, one a row: T (0 is greedy), top_k (0 is off), top_p (1 is off)."""
+
+    temperature: Float[Tensor, "B"]
+    top_k: Int[Tensor, "B"]
+    top_p: Float[Tensor, "B"]
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """Logits as the model gives them, filtered by the parameters where they are asked for."""
+
+    rows: Float[Tensor, "B n V"]
+    parameters: Parameters
+
+    def select(self, node: Int[Tensor, "B"]) -> Logits:
+        """One node a row."""
+        return self._logits(_select(self.rows, node))
+
+    def at(self, tokens: Int[Tensor, "B n J"]) -> Float[Tensor, "B n J"]:
+        """Probabilities at `tokens`."""
+        return self._logits(self.rows).at(tokens)
+
+    def _logits(self, rows: Tensor) -> Logits:
+        asked = self.parameters
+        scores = filtered(rows, asked.temperature, asked.top_k, asked.top_p)
+        return Logits(scores, (asked.temperature > 0).to(scores.dtype))  # what is not greedy is scaled already
+
+
+Target = Logits | Laws | Filtered
 
 
 def _select(rows: Float[Tensor, "B n V"], node: Int[Tensor, "B"]) -> Float[Tensor, "B 1 V"]:

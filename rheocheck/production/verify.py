@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rheocheck.core.errors import InputError
 from rheocheck.production.decide import VERIFIERS, Decision, Look, Verifier
-from rheocheck.production.target import Laws, Logits, Target, counted
+from rheocheck.production.target import Filtered, Laws, Logits, Target, counted
 from rheocheck.production.tops import check_temperature
 from rheocheck.production.tree import DraftTree
 
@@ -37,7 +37,7 @@ class Emitted:
 @torch.inference_mode()
 def verify(
     tree: DraftTree,
-    target: Float[Tensor, "B N1 V"] | Laws,
+    target: Float[Tensor, "B N1 V"] | Laws | Filtered,
     coin: Float[Tensor, "B N1 K1"],
     *,
     verifier: Verifier = VERIFIERS["rheo"],
@@ -47,7 +47,7 @@ def verify(
 ) -> Emitted:
     """Accept a path of every tree and emit one more token. Runs in inference mode.
 
-    target       logits at the root and the N nodes; or Laws
+    target       logits at the root and the N nodes; or Laws, or Filtered
     temperature  one a row; None is 1, and 0 is greedy
     early_exit   stop a walk when every path has ended: asks the host, so on a CPU only
     """

@@ -11,10 +11,10 @@ from tests.benchmarks.workload import workload
 
 # (builder, by blocks and in parts as on a CPU): ops of build, of verification at once, of the walk; V = 32000, B = 1.
 OPS = {
-    ("top_k", True): (236, 82, 245),
-    ("rheo", True): (282, 105, 398),
-    ("top_k", False): (140, 60, 245),
-    ("rheo", False): (186, 85, 398),
+    ("top_k", True): (235, 82, 245),
+    ("rheo", True): (281, 105, 398),
+    ("top_k", False): (139, 60, 245),
+    ("rheo", False): (185, 85, 398),
 }
 BAR = {"top_k": 260, "rheo": 330}  # build + verification at once
 

@@ -316,6 +316,17 @@ def cumulative_law_searchsorted(context, n_tokens):
 
 
 @TORCH.lossless()
+def cumulative_laws_in_rows(context, n_tokens):
+    """Two rows searched at once, as a batch is: the token is drawn from p, in the second row; the first is not read."""
+    ids, out = list(context), []
+    for _ in range(n_tokens):
+        cdf = torch.stack([row(Q, ids + out), row(P, ids + out)]).cumsum(-1)
+        drawn = torch.searchsorted(cdf, torch.rand(2, 1, dtype=torch.float64) * cdf[:, -1:], right=True)
+        out.append(drawn[1, 0].item())
+    return out
+
+
+@TORCH.lossless()
 def cumulative_law_counted(context, n_tokens):
     """The token is the number of cumulative values that the uniform has passed."""
 

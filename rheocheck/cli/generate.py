@@ -1,0 +1,90 @@
+"""`rheocheck generate`: texts of a target model, drafted by another one, with the target's own law."""
+
+import json
+from typing import Any
+
+import click
+
+from rheocheck.core.errors import InputError
+from rheocheck.core.files import parse_context
+from rheocheck.core.loading import load_attribute
+from rheocheck.core.shape import Shape
+
+MODELS = "rheocheck.adapters.causal_models"
+
+
+@click.command()
+@click.argument("target")
+@click.argument("drafter")
+@click.option("--prompt", "texts", multiple=True, help="A text to go on with; more than one make a batch.")
+@click.option("--prompt-ids", multiple=True, metavar='"1 2 3"', help="The same as token ids, without a tokenizer.")
+@click.option("--max-new-tokens", default=64, show_default=True, help="Tokens of an answer at most.")
+@click.option("-T", "--temperature", default=1.0, show_default=True, help="0 is greedy.")
+@click.option("--top-k", default=0, show_default=True, help="Keep the target's k likeliest tokens; 0 is off.")
+@click.option("--top-p", default=1.0, show_default=True, help="Keep the target's nucleus of this mass; 1 is off.")
+@click.option("--builder", type=click.Choice(["top_k", "rheo"]), default="rheo", show_default=True)
+@click.option("--verifier", type=click.Choice(["matching", "recursive", "rheo"]), default="rheo", show_default=True)
+@click.option("-m", "--leads", default=1, show_default=True, help="Best tokens of a node that are not drawn.")
+@click.option("-K", "--branching", default=4, show_default=True, help="Children of a node.")
+@click.option("-D", "--depth", default=3, show_default=True, help="Layers of the tree.")
+@click.option("-N", "--nodes", default=8, show_default=True, help="Nodes kept; 0 is plain sampling of the target.")
+@click.option("-F", "--frontier", type=int, help="Nodes of a layer that get children.  [default: K]")
+@click.option("--seed", default=0, show_default=True, help="Seeds the first prompt; the next ones take the next seeds.")
+@click.option(
+    "--dtype", type=click.Choice(["auto", "float32", "float64", "bfloat16", "float16"]), default="auto",
+    show_default=True, help="Of both models; auto: as their checkpoints say.",
+)  # fmt: skip
+@click.option("--device", default="cpu", show_default=True, help="Where both models run, such as cuda.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def generate(
+    target: str, drafter: str, texts: tuple[str, ...], prompt_ids: tuple[str, ...], max_new_tokens: int,
+    temperature: float, top_k: int, top_p: float, builder: str, verifier: str, leads: int, branching: int, depth: int,
+    nodes: int, frontier: int | None, seed: int, dtype: str, device: str, as_json: bool,
+) -> None:  # fmt: skip
+    """Sample from TARGET, drafted by DRAFTER: causal models of transformers over one vocabulary, by folder or name.
+
+    The answers have exactly the law that TARGET's own generate(do_sample=True) samples from with this temperature,
+    top_k and top_p; the tree only decides how fast they come. Then what the tree did: mean block (tokens a pass of
+    TARGET), how often a drawn probe stayed in the tree, and how often it was then accepted.
+    """
+    if bool(texts) == bool(prompt_ids):
+        raise click.UsageError("exactly one of --prompt and --prompt-ids must be given; name a text, or token ids")
+    shape = Shape(leads=leads, branching=branching, depth=depth, nodes=nodes, frontier=frontier)
+    tokenizer = load_attribute(f"{MODELS}:load_tokenizer", "loader")(target, drafter) if texts else None
+    if tokenizer is None:
+        prompts = [parse_context(ids) for ids in prompt_ids]
+    else:
+        prompts = [tuple(tokenizer(text).input_ids) for text in texts]
+    if not all(prompts):
+        raise InputError("a prompt must have at least one token, got none; begin with the model's start token")
+    load = load_attribute(f"{MODELS}:load", "loader")
+    models = [load(name, dtype=dtype, device=device) for name in (target, drafter)]
+    from rheocheck.production import Request
+    from rheocheck.production import generate as decode
+
+    requests = [
+        Request(
+            prompt=prompt, max_new_tokens=max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p,
+            seed=seed + row,
+        )
+        for row, prompt in enumerate(prompts)
+    ]  # fmt: skip
+    found = decode(*models, requests, shape=shape, builder=builder, verifier=verifier)
+    answers = [
+        {"prompt": list(prompt), "tokens": list(tokens)} | ({"text": tokenizer.decode(tokens)} if tokenizer else {})
+        for prompt, tokens in zip(prompts, found.tokens, strict=True)
+    ]
+    report = {"answers": answers, "statistics": found.statistics.to_dict()}
+    click.echo(json.dumps(report, indent=1) if as_json else _text(answers, found.statistics))
+
+
+def _text(answers: list[dict[str, Any]], statistics: Any) -> str:
+    """The answers, and a few lines on how they came about."""
+    lines = [answer.get("text") or " ".join(map(str, answer["tokens"])) for answer in answers]
+    blocks = ", ".join(f"{length}: {times}" for length, times in sorted(statistics.blocks.items()))
+    lines += ["", f"mean block        {statistics.mean_block:.2f} tokens  ({blocks})"]
+    for name, share in (("survival", statistics.probe_survival), ("acceptance", statistics.probe_acceptance)):
+        if share is not None:
+            lines.append(f"probe {name:<11} {share:.1%}")
+    lines.append("seconds           " + ", ".join(f"{part} {s:.2f}" for part, s in statistics.seconds.items()))
+    return "\n".join(lines)

@@ -1,0 +1,120 @@
+"""`rheocheck generate` on models saved to a folder, with and without a tokenizer."""
+
+import json
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from rheocheck.adapters.tiny_models import DRAFTER_SEED, TARGET_SEED, tiny_llama
+from rheocheck.cli import main
+
+WORDS = ("<unk>", "cat", "saw", "the", "old", "dog", "and", "ran")
+
+
+def save_tokenizer(folder, words):
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>").save_pretrained(folder)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A target and a drafter with a tokenizer, one that numbers words differently, one of another size, without."""
+    made = {}
+    for name, size, seed, words in (
+        ("target", 8, TARGET_SEED, WORDS),
+        ("drafter", 8, DRAFTER_SEED, WORDS),
+        ("reversed", 8, DRAFTER_SEED, WORDS[::-1]),
+        ("smaller", 7, DRAFTER_SEED, None),
+    ):
+        made[name] = str(tmp_path_factory.mktemp(name))
+        tiny_llama(size, seed).save_pretrained(made[name])
+        if words:
+            save_tokenizer(made[name], words)
+    return made
+
+
+def run(capsys, *arguments):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main(["generate", *map(str, arguments)])
+    finally:
+        torch.set_num_threads(threads)
+    printed = capsys.readouterr()
+    return ended.value.code, printed.out, printed.err
+
+
+def test_token_ids(capsys, folders):
+    code, out, err = run(
+        capsys, folders["target"], folders["drafter"], "--prompt-ids", "1 2 3", "--max-new-tokens", 9, "-T", 0
+    )
+    assert (code, err) == (0, "")
+    ids = torch.tensor([[1, 2, 3]])
+    greedy = tiny_llama(8, TARGET_SEED).generate(
+        ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=9
+    )
+    answer, _, *facts = out.splitlines()
+    assert answer == " ".join(map(str, greedy[0, 3:].tolist()))
+    assert facts[0].startswith("mean block        ") and facts[0].count("tokens") == 1
+    assert [line.split("  ")[0] for line in facts] == ["mean block", "probe survival", "probe acceptance", "seconds"]
+
+
+def test_texts_in_a_batch(capsys, folders):
+    how = ["--max-new-tokens", 7, "--top-k", 5, "--top-p", 0.9, "--seed", 4, "--json", "--dtype", "float64"]
+    code, out, _ = run(
+        capsys, folders["target"], folders["drafter"], "--prompt", "cat saw", "--prompt", "the old dog ran", *how
+    )
+    found = json.loads(out)
+    assert code == 0 and set(found) == {"answers", "statistics"}
+    first, second = found["answers"]
+    assert first["prompt"] == [1, 2] and second["prompt"] == [3, 4, 5, 7]
+    assert [WORDS[token] for token in first["tokens"]] == first["text"].split() and len(first["tokens"]) == 7
+    alone = json.loads(run(capsys, folders["target"], folders["drafter"], "--prompt-ids", "1 2", *how)[1])
+    assert alone["answers"][0]["tokens"] == first["tokens"]
+    assert sum(found["statistics"]["blocks"].values()) >= 4
+
+
+@pytest.mark.parametrize("options", [["--builder", "top_k", "--verifier", "matching"], ["-m", 0, "-K", 2, "-N", 0]])
+def test_trees_of_all_kinds(capsys, folders, options):
+    code, out, _ = run(
+        capsys, folders["target"], folders["drafter"], "--prompt-ids", "1", "--max-new-tokens", 5, *options
+    )
+    assert code == 0 and len(out.splitlines()[0].split()) == 5
+    assert "probe" not in out
+
+
+@pytest.mark.parametrize(
+    ("drafter", "arguments", "message"),
+    [
+        ("smaller", ["--prompt-ids", "1"], "one vocabulary, got 8 and 7 tokens"),
+        ("reversed", ["--prompt", "cat"], "number their tokens differently"),
+        ("smaller", ["--prompt", "cat"], "must be a model with a tokenizer"),
+        ("drafter", ["--prompt-ids", "1 9"], "prompt of request 0 must be ids in 0..7, got 9"),
+        ("drafter", ["--prompt-ids", ""], "a prompt must have at least one token, got none"),
+        ("drafter", ["--prompt", ""], "a prompt must have at least one token, got none"),
+        ("drafter", ["--prompt-ids", "1", "--max-new-tokens", 256], "must fit 256 positions, got 1 + 256 = 257"),
+        (
+            "drafter",
+            ["--prompt-ids", "1", "-T", -1],
+            "temperature must be a number of at least 0 (0: greedy), got -1.0",
+        ),
+        ("drafter", ["--prompt-ids", "1", "-K", 0], "branching must be an integer of at least 1, got 0"),
+        ("drafter", [], "exactly one of --prompt and --prompt-ids must be given"),
+        ("nowhere", ["--prompt-ids", "1"], "must be a causal model of transformers"),
+    ],
+)
+def test_bad_input_is_one_line(capsys, folders, tmp_path, drafter, arguments, message):
+    (tmp_path / "nowhere").mkdir()
+    code, out, err = run(capsys, folders["target"], folders.get(drafter, str(tmp_path / drafter)), *arguments)
+    assert (code, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+def test_help_names_everything(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    for word in ("TARGET DRAFTER", "--prompt-ids", "--top-p", "--builder", "--frontier", "--json", "0 is greedy"):
+        assert word in out
