@@ -35,6 +35,9 @@ def test_a_skip_fails_the_build(tmp_path, more, forbidden, code):
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    gpu: x\n    slow: x\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "RHEOCHECK_NO_SKIPS": forbidden}, capture_output=True
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        env={**os.environ, "PYTEST_ADDOPTS": "", "RHEOCHECK_NO_SKIPS": forbidden},
     )
     assert done.returncode == code, done.stdout.decode()
