@@ -34,5 +34,5 @@ def test_intercepted(benchmark, subject):
         return enumerate_law(subject, (), 4, max_paths=PATHS)
 
     found = benchmark.pedantic(enumerated, rounds=1)
-    benchmark.extra_info["runs"] = PATHS + 20 + 19 + 1  # 20 runs are made twice, the first 20 times more, and at the end
+    benchmark.extra_info["runs"] = PATHS + 20 + 19 + 1  # checks: twice, 20 times, last
     assert found.paths == PATHS
