@@ -1,8 +1,8 @@
 """JAX's randomness outside jit, intercepted: the functions of jax.random, and those of jax.numpy that take noise.
 
 A key is the state that noise is known by: one key used for two different draws is refused, and used for the same draw
-twice gives the same noise. What is compiled draws unseen: a traced key is refused, and a function compiled before the
-audit is found out because its results differ from run to run.
+twice gives the same noise. What is compiled draws unseen: a traced key is refused, what was compiled before the audit
+is compiled anew, and the primitive that every random number comes from refuses whoever else asks it.
 """
 
 import importlib

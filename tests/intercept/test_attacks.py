@@ -352,6 +352,14 @@ def test_jax_compiled_before_the_audit_is_seen():
         enumerate_law(lambda context, n_tokens, seed: [int(compiled(jax.random.key(seed)))], (), 1)
 
 
+def test_the_primitive_behind_jax_s_randomness_is_found():
+    """It is private and may move; without it, draws by other names than those of jax.random would not be seen."""
+    pytest.importorskip("jax")
+    from rheocheck.intercept.on_jax import BITS
+
+    assert hasattr(BITS, "bind")
+
+
 def test_jax_noise_is_not_changed_in_place():
     jax = pytest.importorskip("jax")
 
