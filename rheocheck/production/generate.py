@@ -37,6 +37,7 @@ from rheocheck.production.tree import DraftTree
 from rheocheck.production.verify import Emitted, verify
 
 OnTokens = Callable[[int, tuple[int, ...]], None]  # (number of the request, its next tokens)
+Look = Callable[[int, Float[Tensor, "n V"], Sequence[int]], None]  # (request, logits at its path, block before cuts)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Decoding:
         self.eos = [eos_of(request, target) for request in requests]
         self.texts: list[list[int]] = [[] for _ in requests]
         self.rows = list(range(len(requests)))
-        self.vocab_size = target.config.vocab_size
+        self.vocab_size = target.config.get_text_config().vocab_size
         self.noise = [torch.Generator(self.device).manual_seed(request.seed) for request in requests]
         self.statistics = Statistics()
         self.target, self.drafter = CachedModel(target, len(requests)), CachedModel(drafter, len(requests))
@@ -108,8 +109,8 @@ class Decoding:
             if any(known):
                 self.target.follow(*self._padded(known))
 
-    def cycle(self) -> list[tuple[int, tuple[int, ...]]]:
-        """One block more for every row: (request, tokens that count)."""
+    def cycle(self, look: Look | None = None) -> list[tuple[int, tuple[int, ...]]]:
+        """One block more for every row: (request, tokens that count). `look` sees what each was taken from."""
         noise = self._draw()
         with self.statistics.timed("draft"):
             tree = self._tree(noise)
@@ -120,8 +121,11 @@ class Decoding:
             out = verify(tree, law, noise.coin, verifier=self.verifier, walk=on_cpu, early_exit=on_cpu)
         with self.statistics.timed("cache"):
             self._keep(out)
+            self._check_logits()
             self.new = [block[:length] for block, length in zip(out.tokens.tolist(), out.length.tolist(), strict=True)]
         self.statistics.add(tree, out, [len(block) for block in self.new])
+        for row, number in enumerate(self.rows if look is not None else ()):
+            look(number, logits[row, out.nodes[row]], self.new[row])
         return self._finish()
 
     def _draw(self) -> Noise:
@@ -145,6 +149,16 @@ class Decoding:
         """The root and the accepted nodes; the last token of a block is read as the next root."""
         deepest = min(self.shape.depth, self.shape.nodes)
         self.target.keep(out.nodes[:, : deepest + 1], out.length)
+
+    def _check_logits(self) -> None:
+        """Raise InputError where a model's logits are no law; this waits for the device, as reading the block does."""
+        for name, model in (("target", self.target), ("drafter", self.drafter)):
+            for row in model.broken.nonzero()[:, 0].tolist():
+                number = self.rows[row]
+                raise InputError(
+                    f"logits of the {name} must be finite, or -inf for some tokens only, got NaN, +inf or all -inf in "
+                    f"request {number} after {len(self.texts[number])} new tokens; try a wider dtype"
+                )
 
     def _finish(self) -> list[tuple[int, tuple[int, ...]]]:
         """Cut the blocks, and let the rows go that have ended."""

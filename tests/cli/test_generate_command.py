@@ -100,7 +100,7 @@ def test_trees_of_all_kinds(capsys, folders, options):
         (
             "drafter",
             ["--prompt-ids", "1", "-T", -1],
-            "temperature must be a number of at least 0 (0: greedy), got -1.0",
+            "temperature must be 0 (greedy) or a number in 1e-30..1e30, got -1.0",
         ),
         ("drafter", ["--prompt-ids", "1", "-K", 0], "branching must be an integer of at least 1, got 0"),
         ("drafter", [], "exactly one of --prompt and --prompt-ids must be given"),
