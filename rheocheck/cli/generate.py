@@ -1,7 +1,8 @@
 """`rheocheck generate`: texts of a target model, drafted by another one, with the target's own law."""
 
 import json
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +10,9 @@ from rheocheck.core.errors import InputError
 from rheocheck.core.files import parse_context
 from rheocheck.core.loading import load_attribute
 from rheocheck.core.shape import Shape
+
+if TYPE_CHECKING:
+    from rheocheck.production import GreedyComparison
 
 MODELS = "rheocheck.adapters.causal_models"
 
@@ -35,17 +39,29 @@ MODELS = "rheocheck.adapters.causal_models"
     show_default=True, help="Of both models; auto: as their checkpoints say.",
 )  # fmt: skip
 @click.option("--device", default="cpu", show_default=True, help="Where both models run, such as cuda.")
+@click.option(
+    "--bare", is_flag=True,
+    help="Without what else TARGET's generation config asks for, such as a repetition penalty; refused otherwise.",
+)  # fmt: skip
+@click.option(
+    "--against-greedy", "greedy", is_flag=True,
+    help="With -T 0: compare with TARGET's own greedy search, and say whether a difference is rounding.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
 def generate(
-    target: str, drafter: str, texts: tuple[str, ...], prompt_ids: tuple[str, ...], max_new_tokens: int,
-    temperature: float, top_k: int, top_p: float, builder: str, verifier: str, leads: int, branching: int, depth: int,
-    nodes: int, frontier: int | None, seed: int, dtype: str, device: str, as_json: bool,
+    ctx: click.Context, /, target: str, drafter: str, texts: tuple[str, ...], prompt_ids: tuple[str, ...],
+    max_new_tokens: int, temperature: float, top_k: int, top_p: float, builder: str, verifier: str, leads: int,
+    branching: int, depth: int, nodes: int, frontier: int | None, seed: int, dtype: str, device: str, bare: bool,
+    greedy: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Sample from TARGET, drafted by DRAFTER: causal models of transformers over one vocabulary, by folder or name.
 
     The answers have exactly the law that TARGET's own generate(do_sample=True) samples from with this temperature,
     top_k and top_p; the tree only decides how fast they come. Then what the tree did: mean block (tokens a pass of
-    TARGET), how often a drawn probe stayed in the tree, and how often it was then accepted.
+    TARGET, before EOS or the maximum cuts the last one), how often a drawn probe stayed in the tree, and how often it
+    was then accepted. Exit code 0; 1 if --against-greedy found a difference that rounding does not explain; 2 on bad
+    input.
     """
     if bool(texts) == bool(prompt_ids):
         raise click.UsageError("exactly one of --prompt and --prompt-ids must be given; name a text, or token ids")
@@ -54,12 +70,16 @@ def generate(
     if tokenizer is None:
         prompts = [parse_context(ids) for ids in prompt_ids]
     else:
-        prompts = [tuple(tokenizer(text).input_ids) for text in texts]
+        prompts = [_ids(tokenizer, text) for text in texts]
     if not all(prompts):
         raise InputError("a prompt must have at least one token, got none; begin with the model's start token")
+    _check_device(device)
     load = load_attribute(f"{MODELS}:load", "loader")
     models = [load(name, dtype=dtype, device=device) for name in (target, drafter)]
-    from rheocheck.production import Request
+    if bare:
+        config = models[0].generation_config
+        models[0].generation_config = type(config)(eos_token_id=config.eos_token_id)
+    from rheocheck.production import Request, against_greedy
     from rheocheck.production import generate as decode
 
     requests = [
@@ -69,16 +89,41 @@ def generate(
         )
         for row, prompt in enumerate(prompts)
     ]  # fmt: skip
-    found = decode(*models, requests, shape=shape, builder=builder, verifier=verifier)
+    how: dict[str, Any] = {"shape": shape, "builder": builder, "verifier": verifier}
+    compared = against_greedy(*models, requests, **how) if greedy else None
+    found = compared.generated if compared else decode(*models, requests, **how)
     answers = [
         {"prompt": list(prompt), "tokens": list(tokens)} | ({"text": tokenizer.decode(tokens)} if tokenizer else {})
         for prompt, tokens in zip(prompts, found.tokens, strict=True)
     ]
-    report = {"answers": answers, "statistics": found.statistics.to_dict()}
-    click.echo(json.dumps(report, indent=1) if as_json else _text(answers, found.statistics))
+    report: dict[str, Any] = {"answers": answers, "statistics": found.statistics.to_dict()}
+    if compared:
+        report["differences"] = [asdict(item) | {"verdict": item.verdict} for item in compared.differences]
+    lines = _text(answers, found.statistics) + (_differences(compared, tokenizer) if compared else [])
+    click.echo(json.dumps(report, indent=1) if as_json else "\n".join(lines))
+    ctx.exit(1 if compared and compared.structural else 0)
 
 
-def _text(answers: list[dict[str, Any]], statistics: Any) -> str:
+def _check_device(name: str) -> None:
+    """Raise InputError where nothing can be put on this device."""
+    import torch
+
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:
+        why = str(error).splitlines()[0]
+        raise InputError(f"device must be one that torch can use, got {name!r}: {why:.120}; try cpu") from error
+
+
+def _ids(tokenizer: Any, text: str) -> tuple[int, ...]:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"a prompt must be text in UTF-8, got {text!r:.60}; convert it") from None
+    return tuple(tokenizer(text).input_ids)
+
+
+def _text(answers: list[dict[str, Any]], statistics: Any) -> list[str]:
     """The answers, and a few lines on how they came about."""
     lines = [answer.get("text") or " ".join(map(str, answer["tokens"])) for answer in answers]
     blocks = ", ".join(f"{length}: {times}" for length, times in sorted(statistics.blocks.items()))
@@ -87,4 +132,22 @@ def _text(answers: list[dict[str, Any]], statistics: Any) -> str:
         if share is not None:
             lines.append(f"probe {name:<11} {share:.1%}")
     lines.append("seconds           " + ", ".join(f"{part} {s:.2f}" for part, s in statistics.seconds.items()))
-    return "\n".join(lines)
+    return lines
+
+
+def _differences(compared: "GreedyComparison", tokenizer: Any) -> list[str]:
+    """Where greedy search answers something else."""
+    total = len(compared.generated.tokens)
+    lines = [f"greedy search     the same in {total - len(compared.differences)} of {total} answers"]
+    for item in compared.differences:
+        ours, theirs = (
+            "the end" if token is None else f"{token} {tokenizer.decode([token])!r}" if tokenizer else str(token)
+            for token in (item.ours, item.theirs)
+        )
+        lines.append(f"  answer {item.request}, token {item.position}: {ours}, greedy search {theirs}: {item.verdict}")
+        if item.margin is not None:
+            lines.append(
+                f"    logits {item.margin:.2g} apart; rounding {item.rounding:.2g} here, "
+                f"{item.usual:.2g} in greedy search itself"
+            )
+    return lines

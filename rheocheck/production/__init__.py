@@ -15,6 +15,7 @@ and on models of transformers:
     requests    prompts, parameters, seeds            filters     temperature, top_k, top_p of the target
     cache       keys and values, kept by path         drafting    the drafter's passes over a tree
     generate    whole texts, in batches               statistics  blocks, probes, seconds
+    greedy      greedy answers against transformers' own greedy search
 
     noise = draw_noise(shape, batch, vocab)
     tree = build(root_logits, drafter, shape, noise.probe)       # drafter(Frontier) -> logits [B, F, V]
@@ -42,6 +43,7 @@ from rheocheck.production.build import Frontier, build
 from rheocheck.production.decide import VERIFIERS, matching, recursive
 from rheocheck.production.decide import rheo as rheo_verifier
 from rheocheck.production.generate import Generated, generate
+from rheocheck.production.greedy import Difference, GreedyComparison, against_greedy
 from rheocheck.production.noise import Noise, draw_noise
 from rheocheck.production.requests import Request
 from rheocheck.production.slots import BUILDERS, naive, rheo, top_k
@@ -52,15 +54,18 @@ from rheocheck.production.verify import Emitted, cut_at, verify
 
 __all__ = [
     "BUILDERS",
+    "Difference",
     "DraftTree",
     "Emitted",
     "Frontier",
     "Generated",
+    "GreedyComparison",
     "Noise",
     "ProductionSubject",
     "Request",
     "Statistics",
     "VERIFIERS",
+    "against_greedy",
     "build",
     "cut_at",
     "draw_noise",

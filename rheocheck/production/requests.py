@@ -131,7 +131,7 @@ def check_generation_config(target: Any) -> None:
         if value is not None and value not in off:
             raise InputError(
                 f"{name} of the target's generation config must be off, got {value!r}, which is not applied "
-                f"here; set target.generation_config.{name} = None to do without it"
+                f"here; set target.generation_config.{name} = None to do without it (command line: --bare)"
             )
 
 

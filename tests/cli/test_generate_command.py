@@ -9,6 +9,7 @@ from transformers import PreTrainedTokenizerFast
 
 from rheocheck.adapters.tiny_models import DRAFTER_SEED, TARGET_SEED, tiny_llama
 from rheocheck.cli import main
+from rheocheck.production.cache import CachedModel
 
 WORDS = ("<unk>", "cat", "saw", "the", "old", "dog", "and", "ran")
 
@@ -103,6 +104,14 @@ def test_trees_of_all_kinds(capsys, folders, options):
             "temperature must be 0 (greedy) or a number in 1e-30..1e30, got -1.0",
         ),
         ("drafter", ["--prompt-ids", "1", "-K", 0], "branching must be an integer of at least 1, got 0"),
+        ("drafter", ["--prompt", "cat \udcff"], "a prompt must be text in UTF-8"),
+        ("drafter", ["--prompt-ids", "1", "--seed", 2**64], "seed must be an integer of 64 bits"),
+        (
+            "drafter",
+            ["--prompt-ids", "1", "--device", "nonsense"],
+            "device must be one that torch can use, got 'nonsense'",
+        ),
+        ("drafter", ["--prompt-ids", "1", "--against-greedy"], "temperature must be 0 to compare with greedy search"),
         ("drafter", [], "exactly one of --prompt and --prompt-ids must be given"),
         ("nowhere", ["--prompt-ids", "1"], "must be a causal model of transformers"),
     ],
@@ -111,6 +120,43 @@ def test_bad_input_is_one_line(capsys, folders, tmp_path, drafter, arguments, me
     (tmp_path / "nowhere").mkdir()
     code, out, err = run(capsys, folders["target"], folders.get(drafter, str(tmp_path / drafter)), *arguments)
     assert (code, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+def test_against_greedy_search(capsys, folders):
+    how = [folders["target"], folders["drafter"], "--prompt", "cat saw", "--prompt", "the", "-T", 0, "--against-greedy"]
+    code, out, err = run(capsys, *how, "--max-new-tokens", 9)
+    assert (code, err) == (0, "") and out.splitlines()[-1] == "greedy search     the same in 2 of 2 answers"
+    code, out, _ = run(capsys, *how, "--max-new-tokens", 9, "--json")
+    assert code == 0 and json.loads(out)["differences"] == []
+
+
+def test_a_structural_difference(capsys, folders, monkeypatch):
+    read = CachedModel.read
+    monkeypatch.setattr(CachedModel, "read", lambda self, tokens, place, *more: read(self, tokens, place * 0, *more))
+    how = [folders["target"], folders["target"], "--prompt", "cat saw", "-T", 0, "--against-greedy"]
+    code, out, _ = run(capsys, *how, "--json")
+    (found,) = json.loads(out)["differences"]
+    assert code == 1 and found["verdict"] == "structural" and found["request"] == 0
+    assert set(found) == {"request", "position", "ours", "theirs", "margin", "rounding", "usual", "verdict"}
+    code, out, _ = run(capsys, *how)
+    place, ours, theirs = found["position"], found["ours"], found["theirs"]
+    assert code == 1 and "greedy search     the same in 0 of 1 answers" in out
+    line = f"  answer 0, token {place}: {ours} {WORDS[ours]!r}, greedy search {theirs} {WORDS[theirs]!r}: structural"
+    assert line in out.splitlines() and out.splitlines()[-1].startswith("    logits ")
+
+
+def test_a_generation_config_of_another_law(capsys, folders, tmp_path):
+    model = tiny_llama(8, TARGET_SEED)
+    model.generation_config.repetition_penalty = 1.3
+    model.generation_config.eos_token_id = [0]
+    model.save_pretrained(tmp_path)
+    capsys.readouterr()
+    code, out, err = run(capsys, tmp_path, folders["drafter"], "--prompt-ids", "1 2")
+    assert (code, out) == (2, "") and "repetition_penalty of the target's generation config must be off, got 1.3" in err
+    assert err.count("\n") == 1 and "--bare" in err
+    code, out, _ = run(capsys, tmp_path, folders["drafter"], "--prompt-ids", "1 2", "--bare", "--json")
+    (answer,) = json.loads(out)["answers"]
+    assert code == 0 and answer["tokens"].index(0) == len(answer["tokens"]) - 1  # EOS is kept
 
 
 def test_help_names_everything(capsys):

@@ -1,6 +1,9 @@
 """`generate` on tiny Llamas in float64: greedy search token by token, rows of a batch, cuts inside a block, errors."""
 
 import dataclasses
+import inspect
+import re
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -8,7 +11,7 @@ import torch
 from rheocheck.adapters.tiny_models import tiny_llama
 from rheocheck.core import Shape
 from rheocheck.core.errors import InputError
-from rheocheck.production import BUILDERS, VERIFIERS, Request, generate
+from rheocheck.production import BUILDERS, VERIFIERS, Request, against_greedy, generate
 from tests.production.llamas import one_thread, relatives  # noqa: F401
 
 SHAPES = [
@@ -125,7 +128,14 @@ def test_nothing_asked_is_nothing_answered(models):
         ({"top_k": -1}, "top_k must be an integer of at least 0"),
         ({"top_p": 0.0}, r"top_p must be in \(0, 1\]"),
         ({"max_new_tokens": 0}, "max_new_tokens must be an integer of at least 1, got 0"),
-        ({"seed": 0.5}, "seed must be an integer, got 0.5"),
+        ({"seed": 0.5}, "seed must be an integer of 64 bits, got 0.5"),
+        ({"seed": 2**64}, "seed must be an integer of 64 bits, got 18446744073709551616"),
+        ({"temperature": 1e-40}, "temperature must be 0 .greedy. or a number in 1e-30..1e30, got 1e-40"),
+        ({"temperature": None}, "temperature must be 0 .* got None"),
+        ({"top_p": "x"}, r"top_p must be in \(0, 1\] .1: off., got 'x'"),
+        ({"eos": 5}, "eos must be a tuple of token ids, got 5"),
+        ({"eos": ("a",)}, "eos must be token ids"),
+        ({"prompt": 5}, "prompt must be a tuple of token ids, got 5"),
         ({"prompt": (1, 8)}, r"prompt of request 1 must be ids in 0..7, got 8"),
         ({"prompt": (0,) * 250}, "prompt and new tokens of request 1 must fit 256 positions, got 250 [+] 21 = 271"),
     ],
@@ -145,6 +155,88 @@ def test_bad_models_are_one_line(models):
         generate(*models, REQUESTS, builder="best")
     with pytest.raises(InputError, match="verifier must be one of"):
         generate(*models, REQUESTS, verifier="none")
+
+
+def test_something_else_than_requests_is_one_line(models):
+    with pytest.raises(InputError, match="requests must be a sequence of Request, got .*; try"):
+        generate(*models, [(1, 2, 3)])
+
+
+@pytest.mark.parametrize("who", ["target", "drafter"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_logits_that_are_no_law_are_one_line(who, value):
+    models = relatives(8)
+    broken = models[who == "drafter"]
+    asked = [Request(prompt=(1,), max_new_tokens=30, temperature=0.0), Request(prompt=(5,), max_new_tokens=30)]
+    seen = []
+
+    def spoil(_, inputs, kwargs, out):
+        """Late, and in the second row alone."""
+        seen.append(kwargs["input_ids"].shape)
+        if len(seen) > 8:
+            out.logits[1, -1, 3] = value
+
+    broken.register_forward_hook(spoil, with_kwargs=True)
+    with pytest.raises(
+        InputError, match=rf"logits of the {who} must be finite.*request 1 after [1-9]\d* new tokens"
+    ) as caught:
+        generate(*models, asked)
+    assert "\n" not in str(caught.value)
+
+
+def test_tokens_that_cannot_come(models):
+    """A logit of -inf is a probability of 0, in the target as in the drafter."""
+    for banned in models:
+        hook = banned.lm_head.register_forward_hook(
+            lambda *parts: parts[-1].index_fill_(-1, torch.tensor([3]), -torch.inf)
+        )
+        found = generate(*models, REQUESTS)
+        hook.remove()
+        assert (3 in sum(found.tokens, ())) == (banned is models[1])
+
+
+OTHER_LAWS = {
+    "repetition_penalty": 1.1, "min_p": 0.1, "no_repeat_ngram_size": 2, "bad_words_ids": [[3]], "min_new_tokens": 5,
+    "suppress_tokens": [1], "typical_p": 0.9, "eta_cutoff": 1e-3, "sequence_bias": [[[3], 1.0]], "min_length": 9,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER_LAWS)
+def test_what_transformers_would_apply_is_refused(models, name, monkeypatch):
+    monkeypatch.setattr(models[0].generation_config, name, OTHER_LAWS[name])
+    with pytest.raises(InputError, match=rf"{name} of the target's generation config must be off, got .*{name} = None"):
+        generate(*models, REQUESTS)
+    monkeypatch.setattr(models[0].generation_config, name, None)
+    assert generate(*models, REQUESTS).tokens
+
+
+def test_the_defaults_of_transformers_are_no_other_law(models):
+    """And whatever of its settings makes a logits processor is known: a new one would be applied there alone."""
+    from transformers import GenerationConfig
+
+    from rheocheck.production.requests import OTHERS, check_generation_config
+
+    defaults = GenerationConfig(**GenerationConfig._get_default_generation_params())
+    check_generation_config(SimpleNamespace(generation_config=defaults))
+    source = inspect.getsource(models[0]._get_logits_processor)
+    asked = set(re.findall(r"generation_config\.([a-z]\w*)", source))
+    ours = {"temperature", "top_k", "top_p", "do_sample"}
+    harmless = {"renormalize_logits", "remove_invalid_values", "use_cache", "num_return_sequences", "max_length"}
+    assert asked - ours - harmless == set(OTHERS)
+
+
+def test_a_long_prompt_asks_for_few_logits():
+    models = relatives(8)
+    widths = [[], []]
+    for model, seen in zip(models, widths, strict=True):
+        model.lm_head.register_forward_hook(lambda module, inputs, out, seen=seen: seen.append(out.shape[1]))
+    requests = [Request(prompt=(1, 2) * (n + 1), max_new_tokens=5, temperature=0.0) for n in (1, 40, 60, 60)]
+    found = generate(*models, requests, shape=SHAPES[0])
+    assert max(widths[0]) == 10 and max(widths[1]) <= 4  # the tree; the block, where 122 tokens were read
+    for request, tokens in zip(requests, found.tokens, strict=True):
+        assert tokens == generate(*models, [request], shape=SHAPES[0]).tokens[0]
+    expected = models[0].generate(torch.tensor([requests[2].prompt]), do_sample=False, max_new_tokens=5, pad_token_id=0)
+    assert list(found.tokens[2]) == expected[0, 122:].tolist()
 
 
 def other_family(name, seed):
@@ -185,6 +277,41 @@ def test_other_families_and_a_pair_of_two(name):
                 )
             assert list(tokens) == expected[0, len(request.prompt) :].tolist()
         assert found.statistics.mean_block > (2.5 if drafter is target else 1.0)
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+@pytest.mark.parametrize("name", ["Granite", "DeepseekV3", "Cohere"])
+def test_scaled_logits_and_other_attentions(name, implementation):
+    """Logit scales, tied weights, keys and values of different sizes; prompts of 1 and 200 tokens in one batch."""
+    import transformers
+
+    extra = {"logits_scaling": 0.1} if name == "Granite" else {}
+    config = getattr(transformers, f"{name}Config")(
+        vocab_size=8, hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, initializer_range=0.5, bos_token_id=None, eos_token_id=None, pad_token_id=None, **extra,
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(1)
+        model = getattr(transformers, f"{name}ForCausalLM")(config).double().eval()
+    model.set_attn_implementation(implementation)
+    requests = [Request(prompt=prompt, temperature=0.0, max_new_tokens=20) for prompt in ((1,), (2, 3, 4, 5) * 50)]
+    found = against_greedy(model, model, requests, shape=SHAPES[0])
+    assert found.differences == () and found.generated.statistics.mean_block > 2.5
+
+
+def test_models_that_read_no_tree_are_refused():
+    from transformers import BloomConfig, BloomForCausalLM, FalconConfig, FalconForCausalLM, MptConfig, MptForCausalLM
+
+    small = {"vocab_size": 8, "hidden_size": 16, "n_layer": 1, "n_head": 2}
+    for model in (
+        BloomForCausalLM(BloomConfig(**small)),
+        MptForCausalLM(MptConfig(vocab_size=8, d_model=16, n_layers=1, n_heads=2)),
+        FalconForCausalLM(
+            FalconConfig(vocab_size=8, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, alibi=True)
+        ),
+    ):
+        with pytest.raises(InputError, match=rf"target must take .*, {type(model).__name__} lacks pos"):
+            generate(model.eval(), model, [Request(prompt=(1, 2))])
 
 
 def test_a_sliding_window_is_refused():

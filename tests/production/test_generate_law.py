@@ -50,12 +50,14 @@ def test_generate_has_the_law_of_the_target(tokens, settings):
 
 def wrong_positions(read):
     """Every node as if it stood right at the end of the text."""
-    return lambda self, tokens, place, among: read(self, tokens, place * 0, among)
+    return lambda self, tokens, place, among, *more: read(self, tokens, place * 0, among, *more)
 
 
 def unmasked(read):
     """Nodes see their siblings."""
-    return lambda self, tokens, place, among: read(self, tokens, place, among | among.new_ones(among.shape).tril())
+    return lambda self, tokens, place, among, *more: read(
+        self, tokens, place, among | among.new_ones(among.shape).tril(), *more
+    )
 
 
 def uncompacted(keep):
