@@ -90,7 +90,7 @@ def subject(
     """A factory for the command line."""
     shape = Shape(leads=leads, branching=branching, depth=depth, nodes=nodes)
     parameters = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
-    models = _model(vocab_size, target_seed), _model(vocab_size, drafter_seed)
+    models = model(vocab_size, target_seed), model(vocab_size, drafter_seed)
     return ProductionGenerate(models, parameters, shape, builder, verifier, company)
 
 
@@ -103,9 +103,10 @@ def target(
     target_seed: int = TARGET_SEED,
 ) -> ModelLaw:
     """The law that `subject` should follow with these settings."""
-    return ModelLaw(_model(vocab_size, target_seed), SamplingParameters(temperature, top_k, top_p))
+    return ModelLaw(model(vocab_size, target_seed), SamplingParameters(temperature, top_k, top_p))
 
 
 @lru_cache(maxsize=8)
-def _model(vocab_size: int, seed: int) -> "LlamaForCausalLM":
+def model(vocab_size: int, seed: int) -> "LlamaForCausalLM":
+    """The Llama of this seed in float64, made once."""
     return tiny_llama(vocab_size, seed).double()
