@@ -73,15 +73,16 @@ def generate(
         prompts = [_ids(tokenizer, text) for text in texts]
     if not all(prompts):
         raise InputError("a prompt must have at least one token, got none; begin with the model's start token")
-    _check_device(device)
+    from rheocheck.production import Request, against_greedy
+    from rheocheck.production import generate as decode
+    from rheocheck.production.models import check_device
+
+    check_device(device)
     load = load_attribute(f"{MODELS}:load", "loader")
     models = [load(name, dtype=dtype, device=device) for name in (target, drafter)]
     if bare:
         config = models[0].generation_config
         models[0].generation_config = type(config)(eos_token_id=config.eos_token_id)
-    from rheocheck.production import Request, against_greedy
-    from rheocheck.production import generate as decode
-
     requests = [
         Request(
             prompt=prompt, max_new_tokens=max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p,
@@ -102,17 +103,6 @@ def generate(
     lines = _text(answers, found.statistics) + (_differences(compared, tokenizer) if compared else [])
     click.echo(json.dumps(report, indent=1) if as_json else "\n".join(lines))
     ctx.exit(1 if compared and compared.structural else 0)
-
-
-def _check_device(name: str) -> None:
-    """Raise InputError where nothing can be put on this device."""
-    import torch
-
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError) as error:
-        why = str(error).splitlines()[0]
-        raise InputError(f"device must be one that torch can use, got {name!r}: {why:.120}; try cpu") from error
 
 
 def _ids(tokenizer: Any, text: str) -> tuple[int, ...]:

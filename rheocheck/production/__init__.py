@@ -15,7 +15,7 @@ and on models of transformers:
     requests    prompts, parameters, seeds            filters     temperature, top_k, top_p of the target
     cache       keys and values, kept by path         drafting    the drafter's passes over a tree
     generate    whole texts, in batches               statistics  blocks, probes, seconds
-    greedy      greedy answers against transformers' own greedy search
+    models      which models can be used              greedy      greedy answers against transformers' own
 
     noise = draw_noise(shape, batch, vocab)
     tree = build(root_logits, drafter, shape, noise.probe)       # drafter(Frontier) -> logits [B, F, V]

@@ -8,8 +8,6 @@ With all of them off, a text has the target's own law. A generation config that 
 penalty, is refused: transformers would apply it, and the law would not be the one that is named here.
 """
 
-import inspect
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,20 +15,8 @@ from typing import Any
 import torch
 
 from rheocheck.core.errors import InputError
+from rheocheck.production.models import check_generation_config, check_model, positions
 from rheocheck.production.target import Parameters
-
-TREE = ("attention_mask", "position_ids", "cache")  # what the forward pass of a model must take, to read a tree
-
-# What else of a generation config shapes the law of transformers' generate, and which values do not (None never does).
-# A request stands in for its temperature, top_k, top_p and do_sample.
-OTHERS: dict[str, tuple[object, ...]] = {
-    "repetition_penalty": (1.0,), "encoder_repetition_penalty": (1.0,), "no_repeat_ngram_size": (0,),
-    "encoder_no_repeat_ngram_size": (0,), "bad_words_ids": ([],), "sequence_bias": ({},), "min_length": (0,),
-    "min_new_tokens": (0,), "forced_bos_token_id": (), "forced_eos_token_id": (), "suppress_tokens": ([],),
-    "begin_suppress_tokens": ([],), "exponential_decay_length_penalty": (), "guidance_scale": (1.0,), "min_p": (0.0,),
-    "top_h": (1.0,), "typical_p": (1.0,), "epsilon_cutoff": (0.0, 1.0), "eta_cutoff": (0.0, 1.0),
-    "watermarking_config": (), "num_beams": (1,),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,38 +93,6 @@ def check_requests(requests: Sequence[Request], target: Any, drafter: Any) -> No
                 f"prompt and new tokens of request {number} must fit {limit} positions, got {len(request.prompt)} + "
                 f"{request.max_new_tokens} = {asked}; shorten the prompt or lower max_new_tokens"
             )
-
-
-def check_model(name: str, model: Any) -> None:
-    """Raise InputError where a model cannot read a tree: it must be told who sees whom, and where each token stands."""
-    if model.training:
-        raise InputError(f"{name} must not be in training mode, where dropout is drawn; call {name}.eval()")
-    lacks = [word for word in TREE if word not in inspect.signature(model.forward).parameters]
-    if getattr(model.config, "alibi", False):
-        lacks.append("positions apart from columns (it has ALiBi)")
-    if lacks:
-        raise InputError(
-            f"{name} must take {', '.join(TREE)}, {type(model).__name__} lacks {', '.join(lacks)}; "
-            "take a decoder-only transformer, such as Llama or Qwen"
-        )
-
-
-def check_generation_config(target: Any) -> None:
-    """Raise InputError where transformers would shape the law by more than the parameters of a request."""
-    config = getattr(target, "generation_config", None)
-    for name, off in OTHERS.items():
-        value = getattr(config, name, None)
-        if value is not None and value not in off:
-            raise InputError(
-                f"{name} of the target's generation config must be off, got {value!r}, which is not applied "
-                f"here; set target.generation_config.{name} = None to do without it (command line: --bare)"
-            )
-
-
-def positions(model: Any) -> float:
-    """How many a model has; infinite where it does not say."""
-    last = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-    return math.inf if last is None else last
 
 
 def eos_of(request: Request, target: Any) -> frozenset[int]:

@@ -1,8 +1,8 @@
 """A batch of three requests as a subject: every row has its own law, and no row looks at another one.
 
-Null of the sampled audits: the next token, given all before it, has the target's law; alpha 1e-6, seed 0. With 3,000 draws
-a bias of TV 0.12 is found with power 99.9 %. The faults below have an estimated TV of 0.29 to 0.64, and 0.09 the one of the
-cache; all are found at the first look, of 1,000 draws.
+Null of the sampled audits: the next token, given all before it, has the target's law; alpha 1e-6, seed 0. The first
+look, at 1,000 draws, finds a bias of TV 0.2 with power 99.9 %. It found each of the faults below, of estimated TV 0.29
+to 0.64, and the one of the cache, 0.09.
 """
 
 import importlib

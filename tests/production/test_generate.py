@@ -214,7 +214,7 @@ def test_the_defaults_of_transformers_are_no_other_law(models):
     """And whatever of its settings makes a logits processor is known: a new one would be applied there alone."""
     from transformers import GenerationConfig
 
-    from rheocheck.production.requests import OTHERS, check_generation_config
+    from rheocheck.production.models import OTHERS, check_generation_config
 
     defaults = GenerationConfig(**GenerationConfig._get_default_generation_params())
     check_generation_config(SimpleNamespace(generation_config=defaults))
@@ -296,6 +296,28 @@ def test_scaled_logits_and_other_attentions(name, implementation):
     requests = [Request(prompt=prompt, temperature=0.0, max_new_tokens=20) for prompt in ((1,), (2, 3, 4, 5) * 50)]
     found = against_greedy(model, model, requests, shape=SHAPES[0])
     assert found.differences == () and found.generated.statistics.mean_block > 2.5
+
+
+def test_positions_that_depend_on_a_neighbour_are_not_used():
+    """Phi-3's rotary embedding becomes another one for a whole batch as soon as one row is longer than 16."""
+    from transformers import Phi3Config, Phi3ForCausalLM
+
+    rope = {
+        "rope_type": "longrope", "rope_theta": 10.0, "short_factor": [1.0] * 4, "long_factor": [4.0, 3.0, 9.0, 20.0],
+        "original_max_position_embeddings": 16,
+    }  # fmt: skip
+    config = Phi3Config(
+        vocab_size=8, hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, max_position_embeddings=64, original_max_position_embeddings=16, rope_parameters=rope,
+        initializer_range=0.5, bos_token_id=None, eos_token_id=None, pad_token_id=None,
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(1)
+        model = Phi3ForCausalLM(config).double().eval()
+    requests = [Request(prompt=(1, 2), temperature=0.0, max_new_tokens=n) for n in (14, 3)]
+    assert against_greedy(model, model, requests, shape=SHAPES[0]).differences == ()  # drafts end at the 16th position
+    with pytest.raises(InputError, match="of request 1 must fit 16 positions, got 10 [+] 7 = 17"):
+        generate(model, model, [requests[0], Request(prompt=(3,) * 10, max_new_tokens=7)])
 
 
 def test_models_that_read_no_tree_are_refused():
