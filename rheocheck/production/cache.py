@@ -11,7 +11,6 @@ What a model must do: take a 4-D attention mask that is added to the scores, pos
 layers hold all columns (no sliding window).
 """
 
-import inspect
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +20,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from rheocheck.core.errors import InputError
-from rheocheck.production.models import positions
+from rheocheck.production.models import positions, takes
 
 LONG = 16  # tokens of a pass, from which on logits are asked for where they are needed only
 
@@ -39,7 +38,7 @@ class CachedModel:
         self._cache: Any = None
         self.broken = torch.zeros(rows, dtype=torch.bool, device=model.device)
         self._last = positions(model)
-        self._chooses = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self._chooses = takes(model, "logits_to_keep")
 
     def read(
         self,

@@ -28,7 +28,7 @@ def check_model(name: str, model: Any) -> None:
     """Raise InputError where a model cannot read a tree: it must be told who sees whom, and where each token stands."""
     if model.training:
         raise InputError(f"{name} must not be in training mode, where dropout is drawn; call {name}.eval()")
-    lacks = [word for word in TREE if word not in inspect.signature(model.forward).parameters]
+    lacks = [word for word in TREE if not takes(model, word)]
     if getattr(model.config, "alibi", False):
         lacks.append("positions apart from columns (it has ALiBi)")
     if lacks:
@@ -36,6 +36,13 @@ def check_model(name: str, model: Any) -> None:
             f"{name} must take {', '.join(TREE)}, {type(model).__name__} lacks {', '.join(lacks)}; "
             "take a decoder-only transformer, such as Llama or Qwen"
         )
+
+
+def takes(model: Any, word: str) -> bool:
+    """Whether the forward pass takes this argument; of a model that torch.compile or PEFT wraps, the inner one's."""
+    inner = getattr(model, "_orig_mod", model)
+    inner = inner.get_base_model() if hasattr(inner, "get_base_model") else inner
+    return word in inspect.signature(inner.forward).parameters
 
 
 def check_generation_config(target: Any) -> None:

@@ -9,7 +9,10 @@ from rheocheck.production import build, draw_noise, verify
 from rheocheck.production.filters import filtered
 from rheocheck.production.target import Filtered, Logits, Parameters
 
-ASKED = [(1.0, 0, 1.0), (0.7, 3, 1.0), (1.6, 0, 0.6), (0.3, 50, 0.95), (2.0, 4, 0.5), (1.0, 1, 0.01), (0.0, 2, 0.3)]
+ASKED = [
+    (1.0, 0, 1.0), (0.7, 3, 1.0), (1.6, 0, 0.6), (0.3, 50, 0.95), (2.0, 4, 0.5), (1.0, 1, 0.01), (1e-30, 3, 0.9),
+    (0.0, 2, 0.3),
+]  # fmt: skip
 
 
 def columns():
@@ -31,10 +34,17 @@ def test_rows_have_the_law_of_the_definitions(ties):
     assert torch.equal(found[-1], logits[-1].softmax(-1))  # greedy: left as it is
 
 
-def test_float32_rows_are_those_of_transformers():
+@pytest.mark.parametrize("kind", ["plain", "ties", "impossible"])
+@pytest.mark.parametrize("V", [2, 5, 300])
+def test_float32_rows_are_those_of_transformers(V, kind):
     from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-    logits = torch.randn(len(ASKED), 40, 300, generator=torch.Generator().manual_seed(4)) * 3
+    generator = torch.Generator().manual_seed(4)
+    logits = torch.randn(len(ASKED), 40, V, generator=generator) * 3
+    if kind == "ties":
+        logits = logits.round()
+    if kind == "impossible":
+        logits[..., 1:].masked_fill_(torch.rand(len(ASKED), 40, V - 1, generator=generator) < 0.4, -torch.inf)
     found = filtered(logits, *columns())
     for row, (T, k, top_p) in enumerate(ASKED[:-1]):
         scores = TemperatureLogitsWarper(T)(None, logits[row]) if T != 1 else logits[row]

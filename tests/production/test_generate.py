@@ -12,6 +12,7 @@ from rheocheck.adapters.tiny_models import tiny_llama
 from rheocheck.core import Shape
 from rheocheck.core.errors import InputError
 from rheocheck.production import BUILDERS, VERIFIERS, Request, against_greedy, generate
+from rheocheck.production.models import OTHERS, check_generation_config, takes
 from tests.production.llamas import one_thread, relatives  # noqa: F401
 
 SHAPES = [
@@ -214,8 +215,6 @@ def test_the_defaults_of_transformers_are_no_other_law(models):
     """And whatever of its settings makes a logits processor is known: a new one would be applied there alone."""
     from transformers import GenerationConfig
 
-    from rheocheck.production.models import OTHERS, check_generation_config
-
     defaults = GenerationConfig(**GenerationConfig._get_default_generation_params())
     check_generation_config(SimpleNamespace(generation_config=defaults))
     source = inspect.getsource(models[0]._get_logits_processor)
@@ -318,6 +317,30 @@ def test_positions_that_depend_on_a_neighbour_are_not_used():
     assert against_greedy(model, model, requests, shape=SHAPES[0]).differences == ()  # drafts end at the 16th position
     with pytest.raises(InputError, match="of request 1 must fit 16 positions, got 10 [+] 7 = 17"):
         generate(model, model, [requests[0], Request(prompt=(3,) * 10, max_new_tokens=7)])
+
+
+class Wrapped:
+    """As PEFT wraps a model: what its forward pass takes is behind **kwargs."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def __getattr__(self, name):
+        return getattr(self._model, name)
+
+    def __call__(self, *args, **kwargs):
+        return self._model(*args, **kwargs)
+
+    forward = __call__
+
+    def get_base_model(self):
+        return self._model
+
+
+def test_a_wrapped_model_is_the_model(models):
+    target, drafter = map(Wrapped, models)
+    assert generate(target, drafter, REQUESTS[:1]).tokens == generate(*models, REQUESTS[:1]).tokens
+    assert takes(torch.compile(models[0], backend="eager"), "position_ids")
 
 
 def test_models_that_read_no_tree_are_refused():
