@@ -63,7 +63,8 @@ class CachedModel:
         out = self.model(
             input_ids=tokens, attention_mask=mask, position_ids=position, cache=self._cache, use_cache=True, **fewer
         )
-        self._cache = out.cache
+        self._cache = getattr(out, "cache", None)
+        self._layers()
         self.broken |= ~out.logits.amax(-1).isfinite().all(-1)
         return out.logits
 

@@ -28,6 +28,12 @@ def check_model(name: str, model: Any) -> None:
     """Raise InputError where a model cannot read a tree: it must be told who sees whom, and where each token stands."""
     if model.training:
         raise InputError(f"{name} must not be in training mode, where dropout is drawn; call {name}.eval()")
+    other = set(getattr(model.config.get_text_config(), "layer_types", None) or ()) - {"full_attention"}
+    if other:
+        raise InputError(
+            f"{name} must have full attention in all layers, {type(model).__name__} has {', '.join(sorted(other))}; "
+            "take a model without sliding windows or recurrent layers"
+        )
     lacks = [word for word in TREE if not takes(model, word)]
     if getattr(model.config, "alibi", False):
         lacks.append("positions apart from columns (it has ALiBi)")

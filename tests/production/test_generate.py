@@ -359,12 +359,19 @@ def test_models_that_read_no_tree_are_refused():
 
 
 def test_a_sliding_window_is_refused():
-    from transformers import MistralConfig, MistralForCausalLM
+    """Gemma2 says so in its config, Mistral by its cache; RecurrentGemma has other layers still."""
+    import transformers
 
-    config = MistralConfig(
-        vocab_size=8, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=1,
-        num_key_value_heads=1, sliding_window=4, max_position_embeddings=64,
-    )  # fmt: skip
-    sliding = MistralForCausalLM(config).eval()
-    with pytest.raises(InputError, match="must hold all keys and values, got that of MistralForCausalLM"):
-        generate(sliding, sliding, [Request(prompt=(1, 2, 3), max_new_tokens=9)])
+    small = {
+        "vocab_size": 8, "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 1,
+        "num_key_value_heads": 1, "head_dim": 16,
+    }  # fmt: skip
+    for family, more, message in (
+        ("Gemma2", {}, "target must have full attention in all layers, Gemma2ForCausalLM has sliding_attention"),
+        ("Mistral", {"sliding_window": 4}, "must hold all keys and values, got that of MistralForCausalLM"),
+        ("RecurrentGemma", {}, "target must have full attention in all layers, .* has linear_attention"),
+    ):
+        config = getattr(transformers, f"{family}Config")(**small, **more)
+        model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
+        with pytest.raises(InputError, match=message):
+            generate(model, model, [Request(prompt=(1, 2, 3), max_new_tokens=9)])
