@@ -66,6 +66,8 @@ def sweep(
     done    called after every point
     """
     shape, values = shape or Shape(), tuple(values)
+    if not isinstance(pair, Pair):
+        raise InputError(f"the pair must be a Pair, got {type(pair).__name__}; try load_pair(path)")
     if over not in OVER:
         raise InputError(f"over must be one of {', '.join(OVER)}, got {over!r}; try m")
     if not values or len(set(values)) < len(values):

@@ -54,9 +54,7 @@ class Trees:
         return self.ceiling
 
     def probes(self) -> bool:
-        """Whether the first node draws a token; of a builder that is no rule nobody knows, and the answer is no."""
-        if not is_rule(self.builder):
-            return False
+        """Whether a rule draws a token at the first node."""
         return any(slot.law is not None for slot in Slots(self.pair, self.builder, self.shape).at(self.start))
 
 
@@ -68,7 +66,8 @@ def point_of(value: Value, trees: Trees, verifier: Verifier, budget: Budget) -> 
     if covered != 1:
         return LeftOut(value, str(budget.stopped), as_fraction(covered))
     length = emission.expected_length
-    survived = emission.survived if trees.probes() else 0
+    rule = is_rule(trees.builder)  # of any other builder nobody knows which child is the probe
+    survived, parents = (emission.survived, emission.parents) if rule else (0, 0)
     return Point(
         value=value,
         expected_length=as_fraction(length),
@@ -77,7 +76,7 @@ def point_of(value: Value, trees: Trees, verifier: Verifier, budget: Budget) -> 
         ),
         levels=_levels(emission, trees.shape.depth),
         total_variation=as_fraction(total_variation(pair, start, emission.stops)),
-        probe_survival=as_fraction(survived / emission.parents) if emission.parents and trees.probes() else None,
+        probe_survival=as_fraction(survived / parents) if survived or (parents and trees.probes()) else None,
         probe_acceptance=as_fraction(emission.to_probe / survived) if survived else None,
         optimal_acceptance=_in_time(lambda: _optimum(pair, emission, budget), budget),
         ceiling=_fraction(trees.bound(budget)),

@@ -106,13 +106,21 @@ class Sweep:
     """Exact curves of some methods over one size, or over the temperature.
 
     over    "m", "K", "D", "N" or "T"
-    shape   the sizes that are not swept
+    shape   the sizes that are not swept; the swept one is meaningless in it
     """
 
     over: str
     values: tuple[Value, ...]
     shape: Shape
     curves: tuple[Curve, ...]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes that are not swept, by letter; without F where it follows a swept K."""
+        shape = self.shape
+        letters = {"m": shape.leads, "K": shape.branching, "D": shape.depth, "N": shape.nodes, "F": shape.width}
+        follows = self.over == "K" and shape.width == shape.branching
+        return {k: size for k, size in letters.items() if k != self.over and not (k == "F" and follows)}
 
     @property
     def computed(self) -> int:
@@ -124,12 +132,9 @@ class Sweep:
         return {
             "over": self.over,
             "values": list(self.values),
-            "shape": {
-                "m": self.shape.leads, "K": self.shape.branching, "D": self.shape.depth, "N": self.shape.nodes,
-                "F": self.shape.width,
-            },
+            "sizes": self.sizes,
             "curves": [curve.to_json() for curve in self.curves],
-        }  # fmt: skip
+        }
 
 
 def _text(x: Fraction | None) -> str | None:

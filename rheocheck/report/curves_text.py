@@ -22,11 +22,8 @@ def curves_text(found: Sweep, *, subject: str) -> str:
 
 
 def sizes(found: Sweep) -> str:
-    """The sizes that are not swept."""
-    shape = found.shape
-    letters = {"m": shape.leads, "K": shape.branching, "D": shape.depth, "N": shape.nodes, "F": shape.width}
-    follows = found.over == "K" and shape.width == shape.branching
-    return " ".join(f"{k}={v}" for k, v in letters.items() if k != found.over and not (k == "F" and follows))
+    """The sizes that are not swept, as in "K=4 D=2 N=8 F=4"."""
+    return " ".join(f"{letter}={size}" for letter, size in found.sizes.items())
 
 
 def readings(found: Sweep) -> Iterator[str]:
