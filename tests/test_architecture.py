@@ -22,7 +22,7 @@ LAYERS = {
     "production": {"core"},
     "adapters": {"core", "production"},
     "audit": {"core", "exact", "intercept", "stats"},
-    "report": {"audit", "exact"},
+    "report": {"audit", "core", "exact"},
     "cli": {"core", "exact", "stats", "audit", "report", "production"},
     "pytest_plugin": {"core", "exact", "stats", "audit", "report"},
 }

@@ -88,7 +88,7 @@ def sweep(
             else:
                 here = trees.setdefault(id(method.builder), Trees(at, method.builder, sizes, context))
                 outcome = _attempt(value, here, method.verifier, spent, guard)
-                interrupted = spent.stopped == "interrupted" and not spent.late()
+                interrupted = spent.stopped == "interrupted"
             found[method.name].append(outcome)
             done()
     return Sweep(over, values, shape, tuple(_curve(method.name, found[method.name]) for method in methods))
@@ -103,10 +103,13 @@ def _attempt(
 ) -> Point | LeftOut:
     try:
         with guard(spent):
-            return point_of(value, trees, verifier, spent)
+            outcome = point_of(value, trees, verifier, spent)
     except KeyboardInterrupt:
         spent.stopped = spent.stopped or "interrupted"
-        return LeftOut(value, spent.stopped, Fraction(0))
+        outcome = LeftOut(value, spent.stopped, Fraction(0))
+    if spent.stopped == "interrupted" and spent.late():  # the guard interrupts code that does not look at the clock
+        spent.stopped = "max_seconds"
+    return replace(outcome, stopped=str(spent.stopped)) if isinstance(outcome, LeftOut) else outcome
 
 
 def _curve(name: str, found: list[Point | LeftOut]) -> Curve:

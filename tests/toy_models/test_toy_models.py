@@ -16,7 +16,7 @@ import pytest
 
 from rheocheck.core import BUILDERS, VERIFIERS, Decoder, Node, Pair, Tree, outcomes
 from rheocheck.core.verifiers.residual import residual
-from rheocheck.exact import Verification, verify
+from rheocheck.exact import Method, Verification, sweep, verify
 from tests.faulty import accept_always, residual_from_p, token_ties
 from toy_models import NAMES
 
@@ -214,7 +214,7 @@ def test_the_fault_hides_here_and_shows_elsewhere(row: Row) -> None:
 
 
 def test_every_pair_has_a_row_of_its_own() -> None:
-    by_a_test_of_its_own = {"one_hot_collapse", "one_sided_truncation"}
+    by_a_test_of_its_own = {"one_hot_collapse", "one_lead", "one_sided_truncation"}
     assert {row.name for row in SHOWS + HIDES} | by_a_test_of_its_own == set(NAMES)
 
 
@@ -300,6 +300,33 @@ def test_one_hot_collapse_as_the_temperature_rises() -> None:
     assert hot == [0.991, 0.923, 0.753, 0.575, 0.471]
     assert drawn == [0.993, 0.969, 0.956, 0.966, 0.980]
     assert module.at(1.0) == module.pair
+
+
+@pytest.mark.distribution
+def test_one_lead_is_best() -> None:
+    """The table of the docstring; `naive`, the fault, is longer than its trees allow at every m where it is biased."""
+    module = toy("one_lead")
+    fixed, slots, drawn = sweep(module.pair, "m", range(4), shape=module.shape).curves
+    assert {point.expected_length for point in fixed.points} == {Fraction(199, 100)}
+    for curve, lengths in ((slots, [2.422, 2.592, 2.353, 2.207]), (drawn, [2.422, 2.885, 2.405, 2.240])):
+        assert curve.best.value == 1 and {point.total_variation for point in curve.points} == {0}
+        assert [round(float(point.expected_length), 3) for point in curve.points] == lengths
+    assert [point.probe_survival for point in drawn.points] == [1, 1, Fraction(26, 33), Fraction(20, 29)]
+    assert drawn.at(1).levels == (Fraction(173, 180), Fraction(173, 180))  # by hand
+    for layer in range(2):
+        assert fixed.at(1).levels[layer] < slots.at(1).levels[layer] < drawn.at(1).levels[layer]
+    control = sweep(module.pair, "m", range(4), [Method("naive", naive, transport)], module.shape).curves[0]
+    assert [point.biased for point in control.points] == [True, True, True, False]
+    assert all(point.expected_length > point.ceiling for point in control.points[:3])
+
+
+@pytest.mark.distribution
+def test_one_lead_as_the_temperature_rises() -> None:
+    module = toy("one_lead")
+    fixed, _, drawn = sweep(module.pair, "T", [0, 0.25, 0.5, 1, 2, 100], shape=module.shape).curves
+    roots = [point.acceptance.root for point in fixed.points]
+    assert roots == sorted(roots, reverse=True) and roots[0] == 1 and abs(roots[-1] - Fraction(2, 3)) < Fraction(1, 100)
+    assert drawn.points[0].acceptance.root == drawn.points[-1].acceptance.root == 1
 
 
 @pytest.mark.distribution
