@@ -54,16 +54,18 @@ def sweep(
     shape: Shape | None = None,
     *,
     context: Context = (),
+    ceilings: bool = True,
     budget: Callable[[], Budget] = Budget,
     guard: Callable[[Budget], AbstractContextManager[Any]] = nullcontext,
     done: Callable[[], Any] = lambda: None,
 ) -> Sweep:
     """The curves of `methods` on `pair` after `context`, over one of the sizes m, K, D, N, or the temperature T.
 
-    shape   the sizes not swept. A frontier equal to K follows K, as it does by default
-    budget  gives the budget of one point; a point that does not fit is left out, by name
-    guard   surrounds the work at a point, to stop code that does not look at the budget
-    done    called after every point
+    shape     the sizes not swept. A frontier equal to K follows K, as it does by default
+    ceilings  whether to compute them: where many trees are possible they cost more than the rest
+    budget    gives the budget of one point; a point that does not fit is left out, by name
+    guard     surrounds the work at a point, to stop code that does not look at the budget
+    done      called after every point
     """
     shape, values = shape or Shape(), tuple(values)
     if not isinstance(pair, Pair):
@@ -86,7 +88,9 @@ def sweep(
             if interrupted:
                 outcome: Point | LeftOut = LeftOut(value, "interrupted", Fraction(0))
             else:
-                here = trees.setdefault(id(method.builder), Trees(at, method.builder, sizes, context))
+                here = trees.setdefault(
+                    id(method.builder), Trees(at, method.builder, sizes, context, bounded=not ceilings)
+                )
                 outcome = _attempt(value, here, method.verifier, spent, guard)
                 interrupted = spent.stopped == "interrupted"
             found[method.name].append(outcome)

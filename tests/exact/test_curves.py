@@ -4,6 +4,7 @@ The enumeration replays builds and walks of the core decoder and knows a probe b
 checked by their definition as a cut, over all sets of words.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from rheocheck.core import BUILDERS, VERIFIERS, InputError, Pair, Shape, build, load_pair, naive, one_hot, outcomes
 from rheocheck.core.decoder import child_with
-from rheocheck.exact import Budget, Curve, LeftOut, Method, sweep, tempered, verify
+from rheocheck.exact import Budget, Curve, LeftOut, Method, Walk, forest_of, sweep, tempered, verify
 from rheocheck.exact.curves import METHODS
 from tests.oracle import measures, target_law
 from tests.strategies import pairs, shapes
@@ -251,6 +252,33 @@ def test_points_beyond_the_budget_are_left_out_by_name():
     whole = sweep(TOY, "m", [2, 3], shape=SHAPE).curves[2].points
     assert [p.expected_length for p in drawn.points] == [p.expected_length for p in whole]
     assert drawn.at(0) is None and drawn.at(2) is drawn.points[0]
+
+
+def test_a_ceiling_that_nobody_wants_is_not_computed():
+    found = sweep(TOY, "m", [1], shape=SHAPE, ceilings=False)
+    assert [curve.points[0].ceiling for curve in found.curves] == [None] * 3
+    assert found.curves[2].points[0].optimal_acceptance.root == Fraction(173, 180)
+
+
+def test_a_ceiling_out_of_reach_leaves_the_length(monkeypatch):
+    whole = sweep(TOY, "m", [0, 2], shape=SHAPE).curves[1]
+    monkeypatch.setattr("rheocheck.exact.curves_ceiling.MOST_SETS", 10)
+    found = sweep(TOY, "m", [0, 2], shape=SHAPE).curves[1]
+    assert [point.ceiling for point in found.points] == [None, whole.points[1].ceiling]
+    assert [point.expected_length for point in found.points] == [point.expected_length for point in whole.points]
+
+
+def test_probes_are_counted_over_all_chunks_of_trees():
+    """The walk pushes 64 trees first, then more: the counts are those of the trees one by one."""
+    forest = forest_of(TOY, BUILDERS["rheo"], (), Shape(leads=0, branching=4, depth=2, nodes=10))
+    assert len(forest.roots) > 64
+    whole = Walk(TOY, forest, VERIFIERS["rheo"]).emission(())
+    counts = [0, 0, 0]
+    for tree, mass in forest.roots.items():
+        one = Walk(TOY, replace(forest, roots={tree: mass}), VERIFIERS["rheo"]).emission(())
+        counts = [a + b for a, b in zip(counts, (one.parents, one.survived, one.to_probe), strict=True)]
+    assert [whole.parents, whole.survived, whole.to_probe] == counts
+    assert 0 < whole.to_probe < whole.survived
 
 
 def test_no_time_leaves_everything_out():
