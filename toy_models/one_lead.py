@@ -6,7 +6,7 @@ p(0) + sum over the tail of min(p, q~) = 173/180 at every node: all but what tok
 Expected block length of `top_k` is 1.990; of RheoSampling, and the probe's survival at visited nodes with children:
 
     leads m                   0       1       2       3
-    rheo, recursive       2.422   2.592   2.353   2.207
+    rheo, recursive       2.422   2.591   2.353   2.207
     rheo, rheo            2.422   2.885   2.405   2.240
     survival, rheo            1       1   0.788   0.690
 
