@@ -15,8 +15,8 @@ from rheocheck.core.files import load_pair, parse_context
 from rheocheck.core.shape import Shape
 from rheocheck.core.verifiers import VERIFIERS
 from rheocheck.exact import Budget, Method, sweep
-from rheocheck.exact.curves import METHODS, OVER
-from rheocheck.exact.curves_values import Value
+from rheocheck.exact.curves.sweep import METHODS, OVER
+from rheocheck.exact.curves.values import Value
 from rheocheck.report.curves_text import curves_text
 
 MOST_VALUES = 200

@@ -7,9 +7,9 @@ their parts.
 from rheocheck.exact.budget import Budget
 from rheocheck.exact.certificate import Certificate, certify
 from rheocheck.exact.claims import ClaimsAudit, audit_claims, relabel
-from rheocheck.exact.curves import Method, sweep
-from rheocheck.exact.curves_temperature import tempered
-from rheocheck.exact.curves_values import Curve, LeftOut, Point, Sweep
+from rheocheck.exact.curves.sweep import Method, sweep
+from rheocheck.exact.curves.temperature import tempered
+from rheocheck.exact.curves.values import Curve, LeftOut, Point, Sweep
 from rheocheck.exact.emission import Emission, Walk
 from rheocheck.exact.enumeration import forest_of
 from rheocheck.exact.forest import Forest

@@ -12,7 +12,7 @@ from statistics import NormalDist, median
 
 from rheocheck.core import Pair, Shape
 from rheocheck.exact import Sweep, sweep
-from rheocheck.exact.curves import METHODS
+from rheocheck.exact.curves.sweep import METHODS
 
 FAMILIES = {"sharp (2, 0.5)": (2.0, 0.5), "middle (1.5, 0.7)": (1.5, 0.7), "flat (1, 1)": (1.0, 1.0)}
 PAIRS, V = 50, 6

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rheocheck.core import BUILDERS, VERIFIERS, InputError, Pair, Shape, build, load_pair, naive, one_hot, outcomes
 from rheocheck.core.decoder import child_with
 from rheocheck.exact import Budget, Curve, LeftOut, Method, Walk, forest_of, sweep, tempered, verify
-from rheocheck.exact.curves import METHODS
+from rheocheck.exact.curves.sweep import METHODS
 from tests.oracle import measures, target_law
 from tests.strategies import pairs, shapes
 
@@ -262,7 +262,7 @@ def test_a_ceiling_that_nobody_wants_is_not_computed():
 
 def test_a_ceiling_out_of_reach_leaves_the_length(monkeypatch):
     whole = sweep(TOY, "m", [0, 2], shape=SHAPE).curves[1]
-    monkeypatch.setattr("rheocheck.exact.curves_ceiling.MOST_SETS", 10)
+    monkeypatch.setattr("rheocheck.exact.curves.ceiling.MOST_SETS", 10)
     found = sweep(TOY, "m", [0, 2], shape=SHAPE).curves[1]
     assert [point.ceiling for point in found.points] == [None, whole.points[1].ceiling]
     assert [point.expected_length for point in found.points] == [point.expected_length for point in whole.points]

@@ -21,9 +21,9 @@ from rheocheck.core.shape import Shape
 from rheocheck.core.verifiers import recursive
 from rheocheck.core.verifiers import rheo as rheo_verifier
 from rheocheck.exact.budget import Budget
-from rheocheck.exact.curves_point import Trees, point_of
-from rheocheck.exact.curves_temperature import tempered
-from rheocheck.exact.curves_values import Curve, LeftOut, Point, Sweep, Value
+from rheocheck.exact.curves.point import Trees, point_of
+from rheocheck.exact.curves.temperature import tempered
+from rheocheck.exact.curves.values import Curve, LeftOut, Point, Sweep, Value
 from rheocheck.exact.numbers import fastest
 
 SIZES = {"m": "leads", "K": "branching", "D": "depth", "N": "nodes"}

@@ -9,8 +9,8 @@ from rheocheck.core.decoder import Builder, Verifier, is_rule
 from rheocheck.core.pair import Context, Pair
 from rheocheck.core.shape import Shape
 from rheocheck.exact.budget import Budget
-from rheocheck.exact.curves_ceiling import length_ceiling
-from rheocheck.exact.curves_values import LeftOut, Point, Value
+from rheocheck.exact.curves.ceiling import length_ceiling
+from rheocheck.exact.curves.values import LeftOut, Point, Value
 from rheocheck.exact.emission import Emission, Walk
 from rheocheck.exact.enumeration import forest_of
 from rheocheck.exact.forest import Forest
