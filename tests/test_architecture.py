@@ -22,7 +22,7 @@ LAYERS = {
     "production": {"core"},
     "adapters": {"core", "production"},
     "audit": {"core", "exact", "intercept", "stats"},
-    "report": {"audit"},
+    "report": {"audit", "core", "exact"},
     "cli": {"core", "exact", "stats", "audit", "report", "production"},
     "pytest_plugin": {"core", "exact", "stats", "audit", "report"},
 }
@@ -35,11 +35,11 @@ THIRD = {
     "production": {"numpy", "torch", "triton", "jaxtyping"},
     "adapters": {"flashspec", "numpy", "seqspecdecod", "torch", "transformers"},
     "audit": {"numpy", "pyarrow", "tqdm"},
-    "report": {"rich"},
+    "report": {"matplotlib", "rich"},
     "cli": {"click", "tqdm", "rich", "numpy"},
     "pytest_plugin": {"pytest"},
 }
-HEAVY = {"flashspec", "jax", "pyarrow", "seqspecdecod", "torch", "transformers"}
+HEAVY = {"flashspec", "jax", "matplotlib", "pyarrow", "seqspecdecod", "torch", "transformers"}
 
 
 def imports(path):

@@ -18,6 +18,7 @@ exact_ties            Scores tie all over the tree, so preferring the likelier d
 unequal_residual      The residual keeps two tokens of unequal q: claiming as if siblings were put back is false.
 single_residual       Hides false claims of later siblings: every residual is one and the same single token.
 second_round          The first cycle is exact and the next is not: stale claims pass every test of one cycle.
+one_lead              One lead is best: none leaves the sure token to a draw, and two leave the probe too little room.
 
 `random_family` draws pairs from a seed. To add a pair: one file, one sentence, one line here and in NAMES.
 """
@@ -39,4 +40,5 @@ NAMES = (
     "unequal_residual",
     "single_residual",
     "second_round",
+    "one_lead",
 )

@@ -24,7 +24,7 @@ from rheocheck.core.errors import InputError
 from rheocheck.intercept.seeding import seed_globals
 from rheocheck.stats.plan import looks
 
-FORMAT = 2
+FORMAT = 3
 FIRST_LOOK = 1000
 
 

@@ -15,6 +15,7 @@ from rheocheck.core.errors import RheocheckError
 
 COMMANDS = {
     "verify": ("rheocheck.cli.verify", "Say exactly whether a decoder emits the target's law on a toy pair."),
+    "curves": ("rheocheck.cli.curves", "Draw exact block length and acceptance over m, T, K, D or N."),
     "audit": ("rheocheck.cli.audit", "Test whether somebody's decoder emits the target's law."),
     "matrix": ("rheocheck.cli.matrix", "Audit many settings of a decoder exactly, in one table."),
     "plan": ("rheocheck.cli.plan", "Say how many draws an audit needs, before a single one is drawn."),

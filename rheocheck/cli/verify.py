@@ -69,11 +69,11 @@ def verify(
     0), biased with a witness (1), or inconclusive (3) when the work was cut short; Ctrl-C prints the interval so far.
     """
     shape = Shape(leads=leads, branching=branching, depth=depth, nodes=nodes, frontier=frontier)
-    build, check = _named(builder, BUILDERS, "builder"), _named(verifier, VERIFIERS, "verifier")
+    build, check = named(builder, BUILDERS, "builder"), named(verifier, VERIFIERS, "verifier")
     is_rule(build)  # refuses a callable of any other form
     loaded = load_pair(pair)
     budget = Budget(max_classes, max_seconds)
-    with _progress(budget), _stopped_in_time(budget):
+    with _progress(budget), stopped_in_time(budget):
         result = verify_exactly(
             loaded, build, check, shape, context=parse_context(context), tokens=tokens, method=method, budget=budget
         )
@@ -84,7 +84,8 @@ def verify(
     return EXIT_CODES[result.verdict]
 
 
-def _named(name: str, known: dict[str, Any], what: str) -> Any:
+def named(name: str, known: dict[str, Any], what: str) -> Any:
+    """The builder or verifier of a name, or of an import string."""
     if name in known:
         return known[name]
     if ":" not in name:
@@ -110,7 +111,7 @@ def _progress(budget: Budget) -> Iterator[None]:
 
 
 @contextmanager
-def _stopped_in_time(budget: Budget) -> Iterator[None]:
+def stopped_in_time(budget: Budget) -> Iterator[None]:
     """The first Ctrl-C, or the end of --max-seconds, spends the budget, so that what was covered is reported.
 
     Code that does not look at the budget - a user's builder that never ends - is interrupted GRACE seconds later.

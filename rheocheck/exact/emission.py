@@ -26,6 +26,8 @@ class Emission:
     accepts  {context: probability of coming there and descending}
     kept     {context: {set of kept tokens: probability of coming there and finding it}}
     fallbacks  configurations (context, kept children) at which a residual of zero mass can occur
+    parents, survived, to_probe  expected visits to nodes with kept children; to those of them that kept a probe (a
+             child whose claim is not the one-hot of a fixed token); to the probes themselves. Of a rule's forest
     """
 
     start: Context
@@ -35,6 +37,9 @@ class Emission:
     accepts: dict[Context, Any] = field(default_factory=dict)
     kept: dict[Context, dict[frozenset[int], Any]] = field(default_factory=dict)
     fallbacks: set[Any] = field(default_factory=set)
+    parents: Any = 0
+    survived: Any = 0
+    to_probe: Any = 0
     unseen: Any = 0
 
     def add(self, other: "Emission") -> None:
@@ -52,6 +57,9 @@ class Emission:
                 for key, mass in law.items():
                     table[key] = table.get(key, 0) + mass
         self.fallbacks |= other.fallbacks
+        self.parents += other.parents
+        self.survived += other.survived
+        self.to_probe += other.to_probe
 
     @property
     def expected_length(self) -> Any:
@@ -119,9 +127,14 @@ class Walk:
         return out
 
     def _record(self, out: Emission, context: Context, family: Family, cloud: Any, mass: Any, below: Any) -> None:
-        _, ways, fallback = self._family(context, family, cloud)
+        _, ways, fallback, probe = self._family(context, family, cloud)
         if fallback:
             out.fallbacks.add((context, family, cloud))
+        if family:
+            out.parents += mass
+        if probe is not None:
+            out.survived += mass
+            out.to_probe += mass * probe
         out.visits[context] = out.visits.get(context, 0) + mass
         emitted = out.emitted.setdefault(context, {})
         kept = out.kept.setdefault(context, {})
@@ -144,13 +157,16 @@ class Walk:
 
         [(token, chance of descending to this child)] per child, a cloud's left out;
         [(probability, token by which the walk enters the cloud or None, kept tokens, law)] per token of the cloud;
-        whether a fallback can occur
+        whether a fallback can occur;
+        the chance of descending to the probe, None when none was kept
         """
         key = (self.pair.state(context), family, cloud)
         if key not in self._families:
             ways = []
             kinds = [self.forest.kinds[kind] for kind in family]
             descend = [[kind.token, 0] for kind in kinds]
+            drawn = next((place for place, kind in enumerate(kinds) if kind.claim != HOT), None)
+            probe: Any = None if drawn is None else 0
             for chance, _, children in self.forest.revealed(family, cloud):
                 law = self._law(context, children)
                 reached: set[int] = set()
@@ -158,12 +174,14 @@ class Walk:
                 for place, child in enumerate(children):
                     if child.token not in reached:  # the walk takes the eldest child that carries the token
                         reached.add(child.token)
+                        if place == drawn:
+                            probe += chance * law.descend.get(child.token, 0)
                         if kinds[place].token is None:
                             leaf = child.token
                         else:
                             descend[place][1] += chance * law.descend.get(child.token, 0)
                 ways.append((chance, leaf, frozenset(reached), law))
-            self._families[key] = (descend, ways, any(law.fallback for *_, law in ways))
+            self._families[key] = (descend, ways, any(law.fallback for *_, law in ways), probe)
         return self._families[key]
 
     def _law(self, context: Context, children: list[Known]) -> NodeLaw:

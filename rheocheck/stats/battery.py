@@ -28,16 +28,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rheocheck.stats.contexts import NOT_COUNTED, ContextCounts, Law, Prefix, PrefixLaws, State
-from rheocheck.stats.copies import Copies, LagBet
+from rheocheck.stats.decode_log import DecodeLog
 from rheocheck.stats.emix import EMix
-from rheocheck.stats.inputs import Floats, Ints, check_not_negative
+from rheocheck.stats.inputs import Ints, check_not_negative
+from rheocheck.stats.position_laws import joint_length, position_laws
+from rheocheck.stats.relations import Relations
 from rheocheck.stats.suite import mean
 from rheocheck.stats.two_sample import check_same_settings
+from rheocheck.stats.words import cell, checked_blocks, checked_places, checked_words, distinct_prefixes, group
 
-JOINT_CELLS = 512  # the joint prefix is the longest with at most this many cells
-ENUMERATED_CELLS = 2**22  # of the laws that one position is computed from
-MAX_REMEMBERED = 2**16  # rows that a later update may still be compared with
-MAX_CALLS = 2**31
 NAMED = 20  # impossible draws that are kept with their place
 
 
@@ -99,22 +98,19 @@ class Battery:
         self.impossible: list[Impossible] = []
         self._impossible: dict[str, int] = {}
         self._laws = PrefixLaws(law, vocab_size, context=self.context, state=state)
-        positions, joint = self._enumerate()
+        positions, joint = position_laws(self._laws, tokens, max_prefixes)
         self._position_counts = np.zeros((len(positions), vocab_size), dtype=np.int64)
-        self._joint_tokens = _joint_tokens(vocab_size, tokens, len(positions))
+        self._joint_tokens = joint_length(vocab_size, tokens, len(positions))
         self._joint_counts = np.zeros(len(joint), dtype=np.int64)
         # A token may be rtol likelier than p says, so a word of t tokens, and any sum of such, (1 + rtol)^t.
         self._positions = [EMix(p, rtol=_power(rtol, t + 1)) for t, p in enumerate(positions)]
         self._joint = EMix(joint, rtol=_power(rtol, self._joint_tokens))
         self._next = ContextCounts(self._laws, rtol=rtol)
         self._two_back = ContextCounts(self._laws, rtol=rtol)
-        self._lag = LagBet(positions[0], rtol=rtol)
-        self._neighbour, self._previous = Copies(tokens, rtol=rtol), Copies(tokens, rtol=rtol)
-        self._recent_codes = np.zeros(0, dtype=np.int64)
-        self._recent_words = np.zeros((0, tokens), dtype=np.int64)
-        self._bonus = ContextCounts(self._laws, rtol=rtol) if log else None
-        self._replacement = _tested(replacement, "replacement", vocab_size, self.context, rtol)
-        self._lengths = _tested(lengths, "lengths", self.depth + 1, self.context, rtol)
+        self._relations = Relations(positions[0], tokens, rtol=rtol)
+        self._log = None
+        if log:
+            self._log = DecodeLog(self._laws, self.depth, lengths=lengths, replacement=replacement, rtol=rtol)
 
     def update(
         self,
@@ -132,27 +128,28 @@ class Battery:
                      token 0 (or an array [n, blocks, 2], filled up with emitted = 0); what a block emits beyond
                      token L is ignored
         """
-        x = self._checked_words(words)
-        where = self._numbered(len(x), rows, calls)
-        log = _checked_blocks(blocks, len(x), self.depth) if self.log else None
-        if not self.log and blocks is not None:
+        x = checked_words(words, self.tokens, self.vocab_size)
+        call, row = checked_places(len(x), rows, calls) or divmod(self.words + np.arange(len(x)), self.batch or 1)
+        log = checked_blocks(blocks, len(x), self.depth) if self._log else None
+        if not self._log and blocks is not None:
             raise ValueError("log must be True where blocks are given, got False: construct with log=True and depth")
-        groups = _group(x, self.vocab_size)
+        groups = group(x, self.vocab_size)
         states = np.full((len(x), self.tokens), NOT_COUNTED, dtype=np.int64)
         log_p = np.zeros(len(x))
         length = np.full(len(x), self.tokens)  # tokens before an impossible one, from which on no law is defined
         for t in range(self.tokens):
             alive = np.flatnonzero(length > t)
-            group, prefixes = _prefixes(x, groups[t], alive, t)
-            states[alive, t], p = self._laws.settle(prefixes, group, x[alive, t])
+            which, prefixes = distinct_prefixes(x, groups[t], alive, t)
+            states[alive, t], p = self._laws.settle(prefixes, which, x[alive, t])
             length[alive[p == 0]] = t
-            for row in alive[p == 0]:
-                self._hit("next token given context", int(row), x[row, :t], int(x[row, t]))
+            for i in alive[p == 0]:
+                self._hit("next token given context", int(i), x[i, :t], int(x[i, t]))
             log_p[alive[p > 0]] += np.log(p[p > 0])
-        self._count_words(x, states, length)
-        self._count_copies(x, where, log_p, length)
-        if log is not None:
-            self._count_log(x, groups, states, length, *log)
+        self._count(x, states, length)
+        whole = length == self.tokens
+        self._relations.add(x[whole], call[whole], row[whole], log_p[whole])
+        if self._log and log:
+            self._log.add(x, groups, states, length, *log, self._hit)
         self.words += len(x)
 
     def log_e(self, *, count_impossible: bool = True) -> dict[str, float]:
@@ -193,12 +190,8 @@ class Battery:
             "laws": self._laws.saved(),
             "next": self._next.saved(),
             "two back": self._two_back.saved(),
-            "lag": self._lag.state(),
-            "copies": [self._neighbour.saved(), self._previous.saved()],
-            "recent": [self._recent_codes.tolist(), self._recent_words.tolist()],
-            "bonus": self._bonus.saved() if self._bonus else None,
-            "replacement": [self._replacement.laws.saved(), self._replacement.saved()] if self._replacement else None,
-            "lengths": [self._lengths.laws.saved(), self._lengths.saved()] if self._lengths else None,
+            "relations": self._relations.saved(),
+            "log": self._log.saved() if self._log else None,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -212,17 +205,9 @@ class Battery:
         self._laws.restore(state["laws"])
         self._next.restore(state["next"])
         self._two_back.restore(state["two back"])
-        self._lag.restore(state["lag"])
-        self._neighbour.restore(state["copies"][0])
-        self._previous.restore(state["copies"][1])
-        self._recent_codes = np.array(state["recent"][0], dtype=np.int64)
-        self._recent_words = np.array(state["recent"][1], dtype=np.int64).reshape(-1, self.tokens)
-        if self._bonus:
-            self._bonus.restore(state["bonus"])
-        for name, counts in (("replacement", self._replacement), ("lengths", self._lengths)):
-            if counts:
-                counts.laws.restore(state[name][0])
-                counts.restore(state[name][1])
+        self._relations.restore(state["relations"])
+        if self._log:
+            self._log.restore(state["log"])
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -247,46 +232,17 @@ class Battery:
             found["joint prefix"] = (self._joint.log_e(self._joint_counts), self.words)
         if self.tokens + len(self.context) > 2:
             found["two tokens back"] = (self._two_back.log_e(), self._two_back.draws())
-        found["batch neighbour"] = (self._neighbour.log_e(), self._neighbour.bets)
-        found["previous call"] = (self._previous.log_e(), self._previous.bets)
-        found["first token given previous call"] = (self._lag.log_e(), self._lag.draws())
-        for name, counts in (
-            ("accepted length", self._lengths),
-            ("bonus given context", self._bonus),
-            ("replacement given context", self._replacement),
-        ):
-            if counts:
-                found[name] = (counts.log_e(), counts.draws())
-        return found
+        found |= self._relations.statistics()
+        return found | self._log.statistics() if self._log else found
 
-    def _enumerate(self) -> tuple[list[Floats], Floats]:
-        """Exact laws of the token at each position, and of the joint prefix; positions that need too many stay out."""
-        prefixes: list[Prefix] = [()]
-        weights = np.ones(1)
-        positions: list[Floats] = []
-        joint = np.ones(1)
-        for t in range(self.tokens):
-            rows = weights[:, None] * np.array([self._laws.find(prefix)[1] for prefix in prefixes], dtype=float)
-            positions.append(rows.sum(axis=0) / rows.sum())
-            possible = np.flatnonzero(rows.ravel() > 0)
-            if t < _joint_tokens(self.vocab_size, self.tokens, t + 1):
-                joint = np.zeros(self.vocab_size ** (t + 1))
-                cells = np.array([_cell(w, self.vocab_size) for w in prefixes])
-                joint[(cells[:, None] * self.vocab_size + np.arange(self.vocab_size)).ravel()] = rows.ravel()
-            if len(possible) > min(self.max_prefixes, ENUMERATED_CELLS // self.vocab_size):
-                break
-            prefixes = [(*prefixes[i // self.vocab_size], int(i % self.vocab_size)) for i in possible]
-            weights = rows.ravel()[possible]
-        return positions, joint / joint.sum()
-
-    def _count_words(self, x: Ints, states: Ints, length: Ints) -> None:
+    def _count(self, x: Ints, states: Ints, length: Ints) -> None:
         """The statistics of tokens by position and context. `length` tokens of each word are possible ones."""
         for t, counts in enumerate(self._position_counts):
             # Fair: under the null words are independent, so tokens at one position are draws of its known law.
             counts += np.bincount(x[length > t, t], minlength=self.vocab_size)
         whole = x[length >= self._joint_tokens, : self._joint_tokens]
         # Fair: the same, with the prefix of a word as one draw.
-        cells = _cell(whole.T, self.vocab_size)
+        cells = cell(whole.T, self.vocab_size)
         self._joint_counts += np.bincount(cells, minlength=len(self._joint_counts))
         full = np.concatenate([np.tile(np.array(self.context, dtype=np.int64), (len(x), 1)), x], axis=1)
         for t in range(self.tokens):
@@ -301,77 +257,6 @@ class Battery:
                 keys = states[ok, t] * self.vocab_size + full[ok, at - 2]
                 self._two_back.add(keys, states[ok, t], x[ok, t])
 
-    def _count_copies(self, x: Ints, where: tuple[Ints, Ints], log_p: Floats, length: Ints) -> None:
-        """Bets on relations between rows; words with an impossible token stay out.
-
-        Fair: order all rows by (call, row). A row is compared with one that comes earlier in this order, so that
-        its word is known, and under the null its own word still has law p(word). Each row is bet on once per
-        relation. The first token given the first token of the earlier row: the same, with the first token only.
-        """
-        call, row = where
-        code = call * MAX_CALLS + row
-        ok = length == self.tokens
-        code, words, log_p = code[ok], x[ok], log_p[ok]
-        codes, all_words = np.append(self._recent_codes, code), np.concatenate([self._recent_words, words])
-        order = np.argsort(codes, kind="stable")
-        codes, all_words = codes[order], all_words[order]
-        if not len(codes):
-            return
-        for copies, back in ((self._neighbour, 1), (self._previous, MAX_CALLS)):
-            wanted = code - back
-            # Row 0 has no neighbour: its code less 1 would be a row of the call before.
-            at = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-            has = (codes[at] == wanted) & ((back > 1) | (code % MAX_CALLS > 0))
-            copies.bet((words[has] == all_words[at[has]]).all(axis=1), log_p[has])
-            if back > 1:
-                self._lag.add(all_words[at[has], 0], words[has, 0])
-        keep = codes // MAX_CALLS >= codes[-1] // MAX_CALLS - 1  # the last call may still grow
-        self._recent_codes, self._recent_words = codes[keep][-MAX_REMEMBERED:], all_words[keep][-MAX_REMEMBERED:]
-
-    def _count_log(
-        self, x: Ints, groups: list[Ints], states: Ints, length: Ints, accepted: Ints, emitted: Ints
-    ) -> None:
-        """The statistics of the decode log [n, blocks].
-
-        Fair: each is a draw whose law the null fixes given everything before *that draw*, acceptances included.
-        Accepted length: given the prefix at which the block starts. Bonus: given that the whole draft was
-        accepted, the next token has law p. Replacement: given that a draft was rejected, it has the law that the
-        caller vouches for. Whether a draw happens, and inside the first L tokens, is decided before it is made.
-        """
-        start = np.cumsum(emitted, axis=1) - emitted
-        last = start + accepted  # where the token after the accepted ones stands
-        real = emitted > 0
-        if self._lengths:
-            self._count_where(self._lengths, "accepted length", real, start, accepted, x, groups, length)
-        finished = real & (emitted == accepted + 1)
-        ok = finished & (accepted == self.depth) & (last < self.tokens)
-        for b in range(ok.shape[1]):
-            r = np.flatnonzero(ok[:, b])
-            t = last[r, b]
-            r, t = r[length[r] > t], t[length[r] > t]
-            if self._bonus:
-                self._bonus.add(states[r, t], states[r, t], x[r, t])
-        if self._replacement:
-            rejected = finished & (accepted < self.depth)
-            drawn = x[np.arange(len(x))[:, None], np.minimum(last, self.tokens - 1)]
-            self._count_where(self._replacement, "replacement given context", rejected, last, drawn, x, groups, length)
-
-    def _count_where(
-        self, counts: ContextCounts, name: str, ok: NDArray[np.bool_], position: Ints, drawn: Ints, x: Ints,
-        groups: list[Ints], length: Ints,
-    ) -> None:  # fmt: skip
-        """Add drawn[row, block], made after the prefix of length position[row, block], where ok."""
-        for t in range(self.tokens):
-            row, block = np.nonzero(ok & (position == t))
-            possible = length[row] >= t
-            row, block = row[possible], block[possible]
-            group, prefixes = _prefixes(x, groups[t], row, t)
-            states, p = counts.laws.settle(prefixes, group, drawn[row, block])
-            for i in np.flatnonzero(p == 0):
-                self._hit(name, int(row[i]), x[row[i], :t], int(drawn[row[i], block[i]]))
-            good = p > 0
-            counts.add(states[good], states[good], drawn[row, block][good])
-
     def _hit(self, statistic: str, row: int, prefix: Ints, token: int) -> None:
         """A draw of probability 0, in every statistic that contains it."""
         if len(self.impossible) < NAMED:
@@ -383,99 +268,7 @@ class Battery:
         for name in names:
             self._impossible[name] = self._impossible.get(name, 0) + 1
 
-    def _checked_words(self, words: ArrayLike) -> Ints:
-        x = np.asarray(words)
-        if x.ndim != 2 or x.shape[1] != self.tokens or (x.size and x.dtype.kind not in "iu"):
-            raise ValueError(
-                f"words must be token ids [n, {self.tokens}], got {x.dtype} of shape {x.shape}: one row per word"
-            )
-        if x.size and not (0 <= x.min() and x.max() < self.vocab_size):
-            row, t = np.argwhere((x < 0) | (x >= self.vocab_size))[0]
-            raise ValueError(
-                f"words must be in 0..{self.vocab_size - 1}, got {x[row, t]} at row {row}, token {t}: "
-                "check the vocabulary size"
-            )
-        return x.astype(np.int64)
-
-    def _numbered(self, n: int, rows: ArrayLike | None, calls: ArrayLike | None) -> tuple[Ints, Ints]:
-        if (rows is None) != (calls is None):
-            raise ValueError("rows and calls must come together, got one of them: pass both, or neither")
-        if rows is None or calls is None:
-            index, batch = self.words + np.arange(n), self.batch or 1
-            return index // batch, index % batch
-        found = []
-        for name, values in (("calls", calls), ("rows", rows)):
-            x = np.asarray(values)
-            if x.shape != (n,) or (n and (x.dtype.kind not in "iu" or x.min() < 0 or x.max() >= MAX_CALLS)):
-                raise ValueError(f"{name} must be one number >= 0 per word, got shape {x.shape}: number them from 0")
-            found.append(x.astype(np.int64))
-        return found[0], found[1]
-
-
-def _tested(law: Law | None, name: str, size: int, context: Prefix, rtol: float) -> ContextCounts | None:
-    return (
-        None
-        if law is None
-        else ContextCounts(PrefixLaws(law, size, name=name, context=context, optional=True), rtol=rtol)
-    )
-
 
 def _power(rtol: float, tokens: int) -> float:
     """(1 + rtol)^tokens - 1."""
     return float(np.expm1(tokens * np.log1p(rtol)))
-
-
-def _joint_tokens(vocab_size: int, tokens: int, enumerated: int) -> int:
-    """The longest prefix with at most JOINT_CELLS cells whose law is known, at least the first token."""
-    length = 1
-    while length < min(tokens, enumerated) and vocab_size ** (length + 1) <= JOINT_CELLS:
-        length += 1
-    return length
-
-
-def _cell(word: Any, vocab_size: int) -> Any:
-    """A word as one number, first token first; for words [t, n], one number each."""
-    cell: Any = 0
-    for token in word:
-        cell = cell * vocab_size + token
-    return cell
-
-
-def _group(x: Ints, vocab_size: int) -> list[Ints]:
-    """For every t, a number [n] for the first t tokens: equal numbers, equal prefixes."""
-    groups = [np.zeros(len(x), dtype=np.int64)]
-    for t in range(x.shape[1] - 1):
-        groups.append(np.unique(groups[-1] * vocab_size + x[:, t], return_inverse=True)[1].reshape(-1))
-    return groups
-
-
-def _prefixes(x: Ints, groups: Ints, rows: Ints, t: int) -> tuple[Ints, list[Prefix]]:
-    """The distinct prefixes of length t of some rows, and which of them each has."""
-    _, first, group = np.unique(groups[rows], return_index=True, return_inverse=True)
-    return group.reshape(-1), [tuple(word) for word in x[rows[first], :t].tolist()]
-
-
-def _checked_blocks(blocks: Any, n: int, depth: int) -> tuple[Ints, Ints]:
-    """accepted and emitted [n, most blocks], filled up with 0."""
-    if blocks is None or len(blocks) != n:
-        got = "none" if blocks is None else len(blocks)
-        raise ValueError(f"blocks must be one list of [accepted, emitted] per word, got {got} for {n}: pass the log")
-    if isinstance(blocks, np.ndarray):
-        log = blocks
-    else:
-        log = np.zeros((n, max((len(word) for word in blocks), default=0), 2), dtype=np.int64)
-        for row, word in enumerate(blocks):
-            if len(word):
-                log[row, : len(word)] = word
-    if log.ndim != 3 or log.shape[2] != 2 or log.dtype.kind not in "iu":
-        raise ValueError(f"blocks must be [accepted, emitted] pairs, got shape {log.shape}: one pair per block")
-    accepted, emitted = log[:, :, 0].astype(np.int64), log[:, :, 1].astype(np.int64)
-    bad = (accepted < 0) | (accepted > depth) | (emitted < 0) | (emitted > accepted + 1)
-    bad &= (emitted > 0) | (accepted != 0)
-    if bad.any():
-        row, block = np.argwhere(bad)[0]
-        raise ValueError(
-            f"blocks must have 0 <= accepted <= {depth} and emitted <= accepted + 1, got "
-            f"{log[row, block].tolist()} in word {row}: log [accepted, emitted] of every block"
-        )
-    return accepted, emitted

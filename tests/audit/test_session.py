@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rheocheck.audit import audit
+from rheocheck.audit.session import FORMAT
 from rheocheck.core.errors import InputError
 from rheocheck.core.files import pair_to_json
 from tests.audit import subjects
@@ -201,7 +202,7 @@ DAMAGES = {
     "a count": lambda text: text.replace('"counts": [', '"counts": [9', 1),
     "a key": lambda text: text.replace('"n_opt"', '"n_opts"'),
     "no digest": lambda text: json.dumps({k: v for k, v in json.loads(text).items() if k != "digest"}),
-    "another version": lambda text: text.replace('"rheocheck audit": 2', '"rheocheck audit": 1'),
+    "another version": lambda text: text.replace(f'"rheocheck audit": {FORMAT}', '"rheocheck audit": 1'),
     "a list": lambda text: "[1, 2]",
     "text": lambda text: "not an audit",
     "deep": lambda text: "[" * 100_000,

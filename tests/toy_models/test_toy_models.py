@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from rheocheck.core import BUILDERS, VERIFIERS, Decoder, Node, Pair, Tree, outcomes
+from rheocheck.core import BUILDERS, VERIFIERS, Decoder, Node, Pair, Shape, Tree, outcomes
 from rheocheck.core.verifiers.residual import residual
-from rheocheck.exact import Verification, verify
+from rheocheck.exact import Method, Verification, sweep, verify
 from tests.faulty import accept_always, residual_from_p, token_ties
 from toy_models import NAMES
 
@@ -123,6 +123,12 @@ def toy(name: str) -> Any:
     return import_module(f"toy_models.{name}")
 
 
+def replayable(name: str) -> Shape:
+    """The pair's shape for `sampled`, which is replayed draw by draw: of one_lead, 360 ways a node, a single layer."""
+    shape: Shape = toy(name).shape
+    return replace(shape, depth=1) if name == "one_lead" else shape
+
+
 @dataclass(frozen=True)
 class Row:
     """A decoder with one fault on a pair, in the pair's own shape unless `shape` changes it.
@@ -214,7 +220,7 @@ def test_the_fault_hides_here_and_shows_elsewhere(row: Row) -> None:
 
 
 def test_every_pair_has_a_row_of_its_own() -> None:
-    by_a_test_of_its_own = {"one_hot_collapse", "one_sided_truncation"}
+    by_a_test_of_its_own = {"one_hot_collapse", "one_lead", "one_sided_truncation"}
     assert {row.name for row in SHOWS + HIDES} | by_a_test_of_its_own == set(NAMES)
 
 
@@ -226,7 +232,7 @@ def test_honest_decoders_are_lossless_on_every_pair(name: str) -> None:
         for verifier in (matching, recursive, transport):
             found = verify(module.pair, builder, verifier, replace(module.shape, leads=leads))
             assert (found.method, found.total_variation, found.false_claims) == ("exact", 0, 0)
-    assert verify(module.pair, sampled, recursive, module.shape).total_variation == 0
+    assert verify(module.pair, sampled, recursive, replayable(name)).total_variation == 0
 
 
 @pytest.mark.distribution
@@ -235,9 +241,10 @@ def test_the_verifiers_themselves_are_lossless_on_every_pair(name: str) -> None:
     """The engine writes the law of a built-in verifier down; inside a partial it has to run the function itself."""
     module = toy(name)
     for builder, verifier in ((rheo, matching), (rheo, recursive), (rheo, transport), (sampled, recursive)):
-        replayed = verify(module.pair, builder, partial(verifier), module.shape)
+        shape = replayable(name) if builder is sampled else module.shape
+        replayed = verify(module.pair, builder, partial(verifier), shape)
         assert replayed.total_variation == 0
-        assert replayed.expected_length == verify(module.pair, builder, verifier, module.shape).expected_length
+        assert replayed.expected_length == verify(module.pair, builder, verifier, shape).expected_length
 
 
 @pytest.mark.distribution
@@ -300,6 +307,33 @@ def test_one_hot_collapse_as_the_temperature_rises() -> None:
     assert hot == [0.991, 0.923, 0.753, 0.575, 0.471]
     assert drawn == [0.993, 0.969, 0.956, 0.966, 0.980]
     assert module.at(1.0) == module.pair
+
+
+@pytest.mark.distribution
+def test_one_lead_is_best() -> None:
+    """The table of the docstring; `naive`, the fault, is longer than its trees allow at every m where it is biased."""
+    module = toy("one_lead")
+    fixed, slots, drawn = sweep(module.pair, "m", range(4), shape=module.shape).curves
+    assert {point.expected_length for point in fixed.points} == {Fraction(199, 100)}
+    for curve, lengths in ((slots, [2.422, 2.591, 2.353, 2.207]), (drawn, [2.422, 2.885, 2.405, 2.240])):
+        assert curve.best.value == 1 and {point.total_variation for point in curve.points} == {0}
+        assert [round(float(point.expected_length), 3) for point in curve.points] == lengths
+    assert [point.probe_survival for point in drawn.points] == [1, 1, Fraction(26, 33), Fraction(20, 29)]
+    assert drawn.at(1).levels == (Fraction(173, 180), Fraction(173, 180))  # by hand
+    for layer in range(2):
+        assert fixed.at(1).levels[layer] < slots.at(1).levels[layer] < drawn.at(1).levels[layer]
+    control = sweep(module.pair, "m", range(4), [Method("naive", naive, transport)], module.shape).curves[0]
+    assert [point.biased for point in control.points] == [True, True, True, False]
+    assert all(point.expected_length > point.ceiling for point in control.points[:3])
+
+
+@pytest.mark.distribution
+def test_one_lead_as_the_temperature_rises() -> None:
+    module = toy("one_lead")
+    fixed, _, drawn = sweep(module.pair, "T", [0, 0.25, 0.5, 1, 2, 100], shape=module.shape).curves
+    roots = [point.acceptance.root for point in fixed.points]
+    assert roots == sorted(roots, reverse=True) and roots[0] == 1 and abs(roots[-1] - Fraction(2, 3)) < Fraction(1, 100)
+    assert drawn.points[0].acceptance.root == drawn.points[-1].acceptance.root == 1
 
 
 @pytest.mark.distribution
