@@ -25,7 +25,8 @@ Shapes are static: cycles of one shape can be captured in a CUDA graph, after on
 constants (kept for good, since a graph reads them where they are). Arithmetic is float32 for float32, bfloat16 and
 float16 logits, float64 for float64; coins are float64. Noise follows `rheocheck.core.noise`. Needs the extra `torch`.
 
-What is taken on trust, since looking would synchronise: logits hold no NaN and no +inf, and one finite entry a row.
+What is taken on trust, since looking would synchronise: logits hold no NaN and no +inf, and one finite entry a row
+(`generate` does look, once a cycle).
 Mask with -inf (top-k or top-p of the target: filter its logits before they come here).
 """
 

@@ -1,7 +1,7 @@
 """A batch of three requests as a subject: every row has its own law, and no row looks at another one.
 
 Null of the sampled audits: the next token, given all before it, has the target's law; alpha 1e-6, seed 0. The first
-look, at 1,000 draws, finds a bias of TV 0.2 with power 99.9 %. It found each of the faults below, of estimated TV 0.29
+look, at 1,000 draws, finds a bias of TV 0.2 with power 99.9 %. It found each of the faults below, of estimated TV 0.36
 to 0.64, and the one of the cache, 0.09.
 """
 
@@ -94,10 +94,8 @@ def cache_of_a_neighbour(monkeypatch):
     ("fault", "row"),
     [
         (shared_noise, None),
-        (parameters_of_a_neighbour, None),
         (parameters_of_a_neighbour, 0),
         (length_of_a_neighbour, None),
-        (length_of_a_neighbour, 1),
         (cache_of_a_neighbour, 2),
     ],
 )
