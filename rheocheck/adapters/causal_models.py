@@ -72,8 +72,9 @@ def _tokenizer(name: str) -> Any:
         from transformers import AutoTokenizer
     if is_import_string(name):
         return _made_tokenizer(name.partition(":")[0])
+    place = _place(name)
     try:
-        return AutoTokenizer.from_pretrained(**_place(name))
+        return AutoTokenizer.from_pretrained(**place)
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise _unloadable("a model with a tokenizer", name, error, WITHOUT) from error
 
@@ -92,12 +93,12 @@ def _place(name: str) -> dict[str, str]:
     """Where `from_pretrained` finds a model: a .gguf file is a folder and a name."""
     if not name.endswith(".gguf"):
         return {"pretrained_model_name_or_path": name}
-    with needs("smollm2"):
-        for package in ("gguf", "accelerate"):
-            import_module(package)
     path = Path(name)
     if not path.is_file():
         raise InputError(f"{name} must be a file, got none of that name; check the path")
+    with needs("smollm2"):
+        for package in ("gguf", "accelerate"):
+            import_module(package)
     return {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
 
 

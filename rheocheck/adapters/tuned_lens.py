@@ -41,7 +41,12 @@ def sampled_texts(target: Any, prompts: Sequence[Sequence[int]], tokens: int, se
             temperature=1.0, top_k=0, top_p=1.0,
         )  # fmt: skip
     ends = target.generation_config.eos_token_id
-    return [row[: row.index(ends) + 1] if ends in row else row for row in rows.tolist()]
+    ends = {ends} if isinstance(ends, int) else set(ends or ())
+    start = ids.shape[1]
+    return [
+        row[: next((place + 1 for place in range(start, len(row)) if row[place] in ends), len(row))]
+        for row in rows.tolist()
+    ]
 
 
 def fit(target: Any, texts: Sequence[Sequence[int]], layers: int, *, ridge: float = 0.1) -> Lens:
