@@ -105,7 +105,7 @@ def _read(path: Path) -> dict[str, Any]:
     import torch
 
     try:
-        return torch.load(path, weights_only=True)
+        return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises what zip, pickle and the file system raise
         raise InputError(
             f"{path} must hold a lens, got {type(error).__name__}; delete it, and it is made anew"

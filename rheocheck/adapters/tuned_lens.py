@@ -55,7 +55,7 @@ def fit(target: Any, texts: Sequence[Sequence[int]], layers: int, *, ridge: floa
 
     _check_layers(target, layers)
     early, last = [], []
-    with torch.inference_mode():
+    with torch.no_grad():
         for text in texts:
             found = target.model(torch.tensor([text], device=target.device), output_hidden_states=True)
             early.append(target.model.norm(found.hidden_states[layers])[0])
@@ -86,8 +86,10 @@ def drafter(target: Any, layers: int, lens: Lens | None = None) -> Any:
         if lens.layers != layers:
             raise InputError(f"the lens must be of {layers} layers, got {lens.layers}; fit it there")
         width = len(lens.bias)
-        linear = torch.nn.Linear(width, width, dtype=lens.weight.dtype, device=lens.weight.device)
-        linear.weight.data, linear.bias.data = lens.weight, lens.bias
+        linear = torch.nn.Linear(width, width, device="meta")
+        for name in ("weight", "bias"):
+            value = getattr(lens, name).to(target.device, target.dtype)
+            setattr(linear, name, torch.nn.Parameter(value, requires_grad=False))
         model.model.norm = torch.nn.Sequential(body.norm, linear)
     return model.eval()
 

@@ -29,8 +29,9 @@ def test_plain_early_exit(target):
 
 @torch.inference_mode()
 def test_the_lens_is_applied(target):
-    lens = Lens(1, torch.randn(16, 16).double(), torch.randn(16).double())
+    lens = Lens(1, torch.linspace(-1, 1, 256).view(16, 16).sin().double(), torch.linspace(0, 1, 16).double())
     model = drafter(target, 1, lens)
+    assert drafter(tiny_llama(8, TARGET_SEED, layers=3), 1, lens)(TEXT).logits.dtype == torch.float32
     normed = target.model.norm(target.model(TEXT, output_hidden_states=True).hidden_states[1])
     wanted = target.lm_head(normed @ lens.weight.T + lens.bias)
     torch.testing.assert_close(model(TEXT).logits, wanted, rtol=1e-12, atol=1e-12)
