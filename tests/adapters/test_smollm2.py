@@ -197,11 +197,13 @@ def test_a_real_greedy_text_is_that_of_transformers():
 def test_the_audit_of_the_real_pair(builder, verdict):
     """Null: `generate` has the law of target.generate(do_sample=True), first 3 tokens. alpha 1e-6, seed 0.
 
-    2000 draws find any bias from TV 0.2 on with power 99.9 %; naive ranking, the planted fault, has TV 0.17 in the
-    first token alone, all of it on three tokens, which is far easier to find than a bias that is spread out.
+    2000 draws find any bias from TV 0.2 on with power 99.9 %. Naive ranking, the planted fault, has about TV 0.17 in
+    the first token alone, on three cells: far easier to find than a bias that is spread out.
     """
     found = audit(
         smollm2_subject.subject(top_k=3, builder=builder), baseline=smollm2_subject.baseline(top_k=3),
-        tokens=3, samples=2000, method="sampled", seed=0,
+        tokens=3, samples=4000, tv=0.11, method="sampled", seed=0,
     )  # fmt: skip
-    assert found.verdict == verdict and found.smallest_detectable_tv < 0.25, found
+    assert found.verdict == verdict, found
+    if verdict == "no_bias_found":
+        assert found.samples >= 2000 and found.smallest_detectable_tv < 0.2
