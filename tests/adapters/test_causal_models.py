@@ -1,0 +1,115 @@
+"""Models by name, .gguf file or module:attr, and the tokenizer that goes with them; tiny ones, nothing downloaded."""
+
+import sys
+from types import ModuleType
+
+import pytest
+import torch
+
+from rheocheck.adapters.causal_models import load, load_tokenizer
+from rheocheck.adapters.tiny_models import DRAFTER_SEED, TARGET_SEED, tiny_llama
+from rheocheck.cli import main
+from rheocheck.core.errors import InputError, MissingExtra
+
+
+class Letters:
+    """A tokenizer of one letter a token."""
+
+    def get_vocab(self):
+        return {letter: i for i, letter in enumerate("abcdefgh")}
+
+    def __call__(self, text):
+        result = ModuleType("encoding")
+        result.input_ids = [self.get_vocab()[letter] for letter in text]
+        return result
+
+    def decode(self, ids):
+        return "".join("abcdefgh"[i] for i in ids)
+
+
+class OtherLetters(Letters):
+    def get_vocab(self):
+        return {letter: i for i, letter in enumerate("hgfedcba")}
+
+
+@pytest.fixture
+def modules(monkeypatch):
+    """`made`: a model, a function that makes one, two that are no models, a tokenizer. `bare`, `other`: less."""
+
+    def module(name, **attributes):
+        found = ModuleType(name)
+        vars(found).update(attributes)
+        monkeypatch.setitem(sys.modules, name, found)
+
+    models = {"target": tiny_llama(8, TARGET_SEED), "drafter": lambda: tiny_llama(8, DRAFTER_SEED).train()}
+    module("made", **models, number=3, nothing=lambda: None, linear=torch.nn.Linear(2, 2), tokenizer=lambda: Letters())
+    module("bare", **models)
+    module("other", **models, tokenizer=OtherLetters())
+
+
+def test_a_model_and_a_function_that_makes_one(modules):
+    made = sys.modules["made"]
+    assert load("made:target") is made.target
+    drafter = load("made:drafter", dtype="float64")
+    assert drafter.dtype == torch.float64 and not drafter.training and made.target.dtype == torch.float32
+
+
+def test_the_tokenizer_of_the_module(modules):
+    assert load_tokenizer("made:target", "made:drafter").get_vocab() == Letters().get_vocab()
+    with pytest.raises(InputError, match="made:target and other:drafter number their tokens differently"):
+        load_tokenizer("made:target", "other:drafter")
+
+
+def test_generate_takes_them(modules, capsys):
+    arguments = ["generate", "made:target", "made:drafter", "--prompt", "bcd", "--max-new-tokens", "9", "-T", "0"]
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    ids = torch.tensor([[1, 2, 3]])
+    greedy = tiny_llama(8, TARGET_SEED).generate(
+        ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=9
+    )
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.splitlines()[0] == Letters().decode(greedy[0, 3:].tolist())
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("made:number", "or a function without arguments that returns one, got int; name another attribute"),
+        ("made:nothing", "got NoneType"),
+        ("made:linear", "got Linear"),
+        ("made:missing", "has no attribute 'missing'"),
+        ("nowhere_at_all:target", "importing 'nowhere_at_all' failed"),
+        ("bare:target", "bare must have a tokenizer, got NoneType: name it tokenizer; give the prompt by --prompt-ids"),
+        ("lost.gguf", "lost.gguf must be a file, got none of that name; check the path"),
+    ],
+)
+def test_bad_names_are_one_line(modules, capsys, name, message):
+    prompt = ["--prompt", "abc"] if name.startswith(("bare", "lost")) else ["--prompt-ids", "1"]
+    with pytest.raises(SystemExit) as ended:
+        main(["generate", name, name, *prompt])
+    printed = capsys.readouterr()
+    assert ended.value.code == 2 and message in printed.err and printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("missing", ["gguf", "accelerate"])
+@pytest.mark.parametrize("loader", [load, lambda name: load_tokenizer(name, name)])
+def test_what_reads_gguf_is_asked_for(monkeypatch, tmp_path, missing, loader):
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    for package in ("gguf", "accelerate"):
+        monkeypatch.setitem(sys.modules, package, None if package == missing else ModuleType(package))
+    with pytest.raises(MissingExtra, match=rf"{missing} is missing: pip install 'rheocheck\[smollm2\]'"):
+        loader(str(tmp_path / "model.gguf"))
+
+
+@pytest.mark.parametrize(("dtype", "asked"), [("auto", "float32"), ("bfloat16", "bfloat16")])
+def test_a_gguf_file_is_a_folder_and_a_name(monkeypatch, tmp_path, dtype, asked):
+    from transformers import AutoModelForCausalLM
+
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    for package in ("gguf", "accelerate"):
+        monkeypatch.setitem(sys.modules, package, ModuleType(package))
+    seen, model = {}, tiny_llama(4, 1)
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda **keywords: seen.update(keywords) or model)
+    assert load(str(tmp_path / "model.gguf"), dtype=dtype) is model
+    assert seen == {"pretrained_model_name_or_path": str(tmp_path), "gguf_file": "model.gguf", "dtype": asked}
