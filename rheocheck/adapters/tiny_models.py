@@ -154,7 +154,7 @@ def needs(extra: str) -> Iterator[None]:
     except ImportError as error:
         missing = (error.name or extra).partition(".")[0]
         raise MissingExtra(
-            f"this audit must have the extra {extra!r}, {missing} is missing: pip install 'rheocheck[{extra}]'"
+            f"this command must have the extra {extra!r}, {missing} is missing: pip install 'rheocheck[{extra}]'"
         ) from error
 
 

@@ -15,7 +15,7 @@ models, which may depend on the sizes of a batch).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -94,7 +94,8 @@ class Decoding:
         check_requests(requests, target, drafter)
         self.builder: Builder = _named("builder", builder, BUILDERS)
         self.verifier: Verifier = _named("verifier", verifier, VERIFIERS)
-        self.requests, self.shape, self.device = requests, shape, target.device
+        self.requests, self.device = requests, target.device
+        self.shape = replace(shape, depth=max(1, min(shape.depth, shape.nodes)))  # N nodes reach no deeper
         self.eos = [eos_of(request, target) for request in requests]
         self.texts: list[list[int]] = [[] for _ in requests]
         self.rows = list(range(len(requests)))
@@ -133,7 +134,10 @@ class Decoding:
         return draw_noise(self.shape, len(self.rows), self.vocab_size, generator=generators, device=self.device)
 
     def _tree(self, noise: Noise) -> DraftTree:
-        root = self.drafter.follow(*self._padded(self.new))
+        if self.shape.nodes:
+            root = self.drafter.follow(*self._padded(self.new))
+        else:  # plain sampling asks no drafter
+            root = torch.zeros(len(self.rows), self.vocab_size, device=self.device)
         temperature = self.parameters.temperature.to(root.dtype)
         model = TreeDrafter(self.drafter)
         tree = build(root, model, self.shape, noise.probe, builder=self.builder, temperature=temperature)

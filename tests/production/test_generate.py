@@ -60,6 +60,19 @@ def test_a_row_is_the_same_alone(models, shape, builder, verifier):
     assert generate(*models, [other, *REQUESTS[1:]], **how).tokens[1:] == together[1:]
 
 
+def test_layers_that_no_node_can_be_in_are_not_drafted(models):
+    """N nodes reach N layers: a deeper shape drafts no more, and without nodes nothing is drafted."""
+    read = []
+    hook = models[1].register_forward_hook(lambda *call: read.append(1))
+    try:
+        for nodes, passes in ((0, 0), (1, 1), (2, 2), (3, 3), (9, 3)):
+            read.clear()
+            found = generate(*models, REQUESTS[:1], shape=Shape(leads=1, branching=3, depth=3, nodes=nodes))
+            assert len(read) == passes * found.statistics.blocks.total()
+    finally:
+        hook.remove()
+
+
 def test_seeds_tell_rows_apart(models):
     requests = [dataclasses.replace(REQUESTS[0], seed=seed) for seed in (1, 1, 2)]
     first, again, other = generate(*models, requests).tokens
