@@ -52,7 +52,19 @@ def test_no_runtime_dependency_reaches_torch():
 
 
 def test_wanted_extras_and_ranges():
-    assert {"fast", "jax", "torch", "hf", "flashspec", "seqspecdecod", "parquet", "plots", "bench", "test", "all"} <= set(EXTRAS)
+    assert {
+        "fast",
+        "jax",
+        "torch",
+        "hf",
+        "flashspec",
+        "seqspecdecod",
+        "parquet",
+        "plots",
+        "bench",
+        "test",
+        "all",
+    } <= set(EXTRAS)
     assert "transformers>=5.24,<6" in EXTRAS["hf"]
     for extra in ("jax", "torch", "hf", "flashspec", "seqspecdecod", "fast", "parquet", "plots", "bench"):
         assert set(EXTRAS[extra]) <= set(EXTRAS["all"]), extra

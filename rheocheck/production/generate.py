@@ -121,7 +121,7 @@ class Decoding:
         with self.statistics.timed("cache"):
             self._keep(out)
             self.new = [block[:length] for block, length in zip(out.tokens.tolist(), out.length.tolist(), strict=True)]
-        self.statistics.add(tree, out, [len(block) for block in self.new])
+        self.statistics.add(tree, out, [len(block) for block in self.new], self.rows)
         return self._finish()
 
     def _draw(self) -> Noise:

@@ -1,0 +1,87 @@
+"""The sizes of a run: everything that its answers depend on, the machine aside.
+
+`FULL` takes under 30 minutes on 2 cores; `QUICK` takes seconds, shows that all parts work, and concludes nothing.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from rheocheck.core.errors import InputError
+from rheocheck.core.shape import Shape
+
+TOP = 128  # drafter tokens that a node may propose
+VOCABULARIES = (385, 8192)  # all bytes, the end and 128 merges; what the text supports
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """A Llama, and how long it learns: `steps` of `batch` windows of `window` tokens."""
+
+    layers: int
+    hidden: int
+    heads: int
+    steps: int
+    batch: int = 16
+    window: int = 128
+    rate: float = 2e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A run.
+
+    files         source files read; None: all
+    prompts       held-out texts, each begun by its first `prompt_tokens` tokens and continued by `new_tokens`
+    rows          prompts decoded together
+    """
+
+    vocab_size: int = 2048
+    target: Size = Size(layers=4, hidden=192, heads=6, steps=1100)
+    drafter: Size = Size(layers=1, hidden=128, heads=4, steps=700)
+    files: int | None = None
+    prompts: int = 512
+    prompt_tokens: int = 24
+    new_tokens: int = 96
+    rows: int = 64
+    branching: int = 10
+    depth: int = 8
+    nodes: int = 60
+    seed: int = 0
+    threads: int = 2
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        low, high = VOCABULARIES
+        for name, least, most, instead in (
+            ("vocab_size", low, high, 2048),
+            ("prompts", 2, 2**20, 512),
+            ("new_tokens", 1, 512, 96),
+            ("threads", 1, 1024, 2),
+            ("seed", 0, 2**31, 0),
+        ):
+            value = getattr(self, name)
+            if type(value) is not int or not least <= value <= most:
+                raise InputError(f"{name} must be an integer in {least}..{most}, got {value!r}; try {instead}")
+
+    def shape(self, leads: int) -> Shape:
+        """The tree's shape with this many leads."""
+        return Shape(leads=leads, branching=self.branching, depth=self.depth, nodes=self.nodes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def fingerprint(*parts: object) -> str:
+    """Twelve hex digits that change when any of the parts does."""
+    return sha256(repr(parts).encode()).hexdigest()[:12]
+
+
+FULL = Settings()
+QUICK = replace(
+    FULL, vocab_size=512, files=40, prompts=6, prompt_tokens=8, new_tokens=12, rows=3, depth=3, nodes=12,
+    threads=1, quick=True,
+    target=Size(layers=1, hidden=32, heads=2, steps=40, batch=8, window=48),
+    drafter=Size(layers=1, hidden=16, heads=2, steps=30, batch=8, window=48),
+)  # fmt: skip
