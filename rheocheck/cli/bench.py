@@ -37,17 +37,15 @@ def claims(
     tell. Under 30 minutes on 2 cores. What is finished is kept in FOLDER: an interrupted run goes on, and another one
     with the same settings only prints. The exit code says nothing about the claims.
     """
+    from rheocheck.bench.run import run  # first: it says which extra is missing
     from rheocheck.bench.settings import FULL, QUICK
-
-    asked = {"seed": seed, "threads": threads, "vocab_size": vocab_size, "prompts": prompts, "new_tokens": new_tokens}
-    settings = replace(QUICK if quick else FULL, **{name: value for name, value in asked.items() if value is not None})
     from rheocheck.report.claims_plots import claims_plots, require_matplotlib
     from rheocheck.report.claims_table import claims_text
 
+    asked = {"seed": seed, "threads": threads, "vocab_size": vocab_size, "prompts": prompts, "new_tokens": new_tokens}
+    settings = replace(QUICK if quick else FULL, **{name: value for name, value in asked.items() if value is not None})
     if plots:
         require_matplotlib()
-    from rheocheck.bench.run import run
-
     result = run(out, settings, fresh=fresh)
     text, data = claims_text(result), json.dumps(result.to_dict(), indent=1, allow_nan=False)
     (out / "claims.md").write_text(text)
