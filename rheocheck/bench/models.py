@@ -70,7 +70,7 @@ def _train(folder: Path, settings: Settings, texts: Texts, wanted: dict[str, Any
     (folder / "training.json").unlink(missing_ok=True)
     seconds, clock = {}, _stopwatch()
     tokenizer = train_vocabulary(texts.training, settings.vocab_size)
-    training, held_out = encoded(tokenizer, texts.training), encoded(tokenizer, texts.held_out)
+    training, held_out = encoded(tokenizer, texts.training[: settings.texts]), encoded(tokenizer, texts.held_out)
     seconds["vocabulary"] = clock()
     losses = {}
     target = new_model(settings.target, settings.vocab_size, settings.seed)
@@ -98,10 +98,10 @@ def _train(folder: Path, settings: Settings, texts: Texts, wanted: dict[str, Any
 
 def _wanted(settings: Settings, texts: Texts) -> dict[str, Any]:
     """All that the models depend on, as JSON gives it back."""
-    names = ("vocab_size", "target", "drafter", "files", "seed")
+    names = ("vocab_size", "target", "drafter", "files", "texts", "seed")
     made: dict[str, Any] = {name: settings.to_dict()[name] for name in names} | {
-        "text": texts.digest,
-        "texts": {"training": len(texts.training), "held out": len(texts.held_out)},
+        "digest": texts.digest,
+        "found": {"training": len(texts.training), "held out": len(texts.held_out)},
     }
     return made
 

@@ -32,14 +32,17 @@ class Settings:
     """A run.
 
     files         source files read; None: all
+    texts         training texts learned, the first by their hashes; few, and learned long, so that the target is sure
+                  of much that it says, as large models are; held-out texts are as many either way
     prompts       held-out texts, each begun by its first `prompt_tokens` tokens and continued by `new_tokens`
     rows          prompts decoded together
     """
 
-    vocab_size: int = 2048
+    vocab_size: int = 1024
     target: Size = Size(layers=4, hidden=192, heads=6, steps=1100)
     drafter: Size = Size(layers=1, hidden=128, heads=4, steps=700)
     files: int | None = None
+    texts: int = 500
     prompts: int = 512
     prompt_tokens: int = 24
     new_tokens: int = 96
@@ -54,15 +57,21 @@ class Settings:
     def __post_init__(self) -> None:
         low, high = VOCABULARIES
         for name, least, most, instead in (
-            ("vocab_size", low, high, 2048),
+            ("vocab_size", low, high, 1024),
             ("prompts", 2, 2**20, 512),
-            ("new_tokens", 1, 512, 96),
+            ("new_tokens", 1, 1024, 96),
             ("threads", 1, 1024, 2),
             ("seed", 0, 2**31, 0),
         ):
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
                 raise InputError(f"{name} must be an integer in {least}..{most}, got {value!r}; try {instead}")
+        farthest = min(self.target.window, self.drafter.window) - self.prompt_tokens - self.depth
+        if self.new_tokens > farthest:  # beyond its windows a model was never trained
+            raise InputError(
+                f"new_tokens must be at most {farthest}, which with prompt and tree fill the windows that the models "
+                f"learn, got {self.new_tokens}; lower it"
+            )
 
     def shape(self, leads: int) -> Shape:
         """The tree's shape with this many leads."""

@@ -69,9 +69,12 @@ def _preface(result: Result) -> str:
     settings, training = result.settings, result.training
     losses = ", ".join(f"{name} {loss:.2f}" for name, loss in training["held_out_nats"].items())
     sizes = ", ".join(f"{name} {n / 1e6:.2f} M" for name, n in training["parameters"].items())
-    seconds = ", ".join(f"{name} {s:.0f}" for name, s in result.seconds.items())
+    spent = {**result.seconds, **{f"training the {name}": s for name, s in training["seconds"].items()}}
+    seconds = ", ".join(f"{name} {s:.0f}" for name, s in spent.items())
+    learned = f"{training['wanted']['texts']:,} texts of {training['tokens']['training']:,} tokens"
     lines = [
-        f"Vocabulary {settings.vocab_size:,}; parameters: {sizes}; held-out nats a token: {losses}.",
+        f"Vocabulary {settings.vocab_size:,}; learned: {learned}; parameters: {sizes}.",
+        f"Held-out nats a token: {losses}.",
         f"Trees of {settings.nodes} nodes, depth {settings.depth}, K = {settings.branching}; prompts of "
         f"{settings.prompt_tokens} tokens, {settings.new_tokens} new ones; seed {settings.seed}.",
         f"Intervals: {100 * (1 - result.conditions['alpha']):g} %, paired, prompts as clusters. The verifier rheo is "

@@ -63,9 +63,9 @@ def result(found=None, settings=FULL):
         "weights": "0" * 12,
     }  # fmt: skip
     training = {
-        "held_out_nats": {"target": 3.25, "drafter": 3.5},
-        "parameters": {"target": 2_000_000, "drafter": 500_000},
-    }
+        "held_out_nats": {"target": 3.25, "drafter": 3.5}, "parameters": {"target": 2_000_000, "drafter": 500_000},
+        "seconds": {"target": 7.0}, "wanted": {"texts": 500}, "tokens": {"training": 60_000},
+    }  # fmt: skip
     covered = tuple(Coverage(T, 0.9, 0.8, 0.7, 1000) for T in (0.5, 1.0))
     answers = claims(found, EQUAL, PAPER, quick=settings.quick)
     return Result(settings, conditions, training, {"decoding": 9.0}, PAPER, answers, cells, covered, EQUAL)

@@ -72,7 +72,8 @@ def test_an_interrupted_run_goes_on(finished):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--vocab-size", 128], "vocab_size must be an integer in 385..8192, got 128; try 2048"),
+        (["--vocab-size", 128], "vocab_size must be an integer in 385..8192, got 128; try 1024"),
+        (["--new-tokens", 97], "new_tokens must be at most 96, which with prompt and tree fill the windows"),
         (["--prompts", 1], "prompts must be an integer in 2.."),
         (["--threads", 0], "threads must be an integer in 1..1024, got 0"),
         (["--seed", -1], "seed must be an integer in 0.."),
