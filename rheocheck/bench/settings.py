@@ -43,10 +43,10 @@ class Settings:
     drafter: Size = Size(layers=1, hidden=128, heads=4, steps=700)
     files: int | None = None
     texts: int = 500
-    prompts: int = 512
+    prompts: int = 256
     prompt_tokens: int = 24
     new_tokens: int = 96
-    rows: int = 64
+    rows: int = 32
     branching: int = 10
     depth: int = 8
     nodes: int = 60
@@ -58,7 +58,7 @@ class Settings:
         low, high = VOCABULARIES
         for name, least, most, instead in (
             ("vocab_size", low, high, 1024),
-            ("prompts", 2, 2**20, 512),
+            ("prompts", 2, 2**20, 256),
             ("new_tokens", 1, 1024, 96),
             ("threads", 1, 1024, 2),
             ("seed", 0, 2**31, 0),
@@ -89,8 +89,8 @@ def fingerprint(*parts: object) -> str:
 
 FULL = Settings()
 QUICK = replace(
-    FULL, vocab_size=512, files=40, prompts=6, prompt_tokens=8, new_tokens=12, rows=3, depth=3, nodes=12,
+    FULL, vocab_size=450, files=20, prompts=4, prompt_tokens=8, new_tokens=8, rows=2, branching=6, depth=2, nodes=8,
     threads=1, quick=True,
-    target=Size(layers=1, hidden=32, heads=2, steps=40, batch=8, window=48),
-    drafter=Size(layers=1, hidden=16, heads=2, steps=30, batch=8, window=48),
+    target=Size(layers=1, hidden=32, heads=2, steps=20, batch=4, window=32),
+    drafter=Size(layers=1, hidden=16, heads=2, steps=20, batch=4, window=32),
 )  # fmt: skip

@@ -21,9 +21,9 @@ def bench() -> None:
 @click.option("--quick", is_flag=True, help="Tiny models and a few prompts, in seconds: shows that it works, no more.")
 @click.option("--seed", type=int, help="Seeds the models and the noise.  [default: 0]")
 @click.option("--threads", type=int, help="Threads of torch.  [default: 2; quick: 1]")
-@click.option("--vocab-size", type=int, help="Subwords of the vocabulary.  [default: 1024; quick: 512]")
-@click.option("--prompts", type=int, help="Held-out texts to go on with.  [default: 512; quick: 6]")
-@click.option("--new-tokens", type=int, help="Tokens to go on with each.  [default: 96; quick: 12]")
+@click.option("--vocab-size", type=int, help="Subwords of the vocabulary.  [default: 1024; quick: 450]")
+@click.option("--prompts", type=int, help="Held-out texts to go on with.  [default: 256; quick: 4]")
+@click.option("--new-tokens", type=int, help="Tokens to go on with each.  [default: 96; quick: 8]")
 @click.option("--plots/--no-plots", default=True, show_default=True, help="Draw plots (extra plots).")
 @click.option("--json", "as_json", is_flag=True, help="Print claims.json instead of claims.md.")
 def claims(

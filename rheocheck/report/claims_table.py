@@ -16,6 +16,7 @@ def claims_text(result: Result) -> str:
         "## Claims",
         claims_table(result),
         "## Methods",
+        WORDS,
         _table(CELL_HEAD, (_cell_row(summary) for summary in result.cells)),
         "## Acceptance by level at T = 1",
         _levels(result),
@@ -87,6 +88,12 @@ def _preface(result: Result) -> str:
         lines.insert(0, "**Too small to conclude: a quick run shows that the command works, and nothing else.**")
     return "\n".join(lines)
 
+
+WORDS = """\
+Tokens a cycle: accepted drafts and one more. Level acceptance: of the nodes with kept children at which a walk stood,
+the share from which it went on; at the root: of the roots alone; p on kept children: the target's mass there, which for
+one-hot claims is the acceptance to be expected. Probe kept: of these nodes, those whose probe stayed in the tree; probe
+accepted: of those, the ones from which the walk went on to it."""
 
 CELL_HEAD = (
     "T", "method", "prompts", "cycles", "tokens a cycle", "level acceptance", "at the root", "p on kept children",

@@ -15,7 +15,10 @@ from rheocheck.production import Request, generate
 from tests.production.llamas import one_thread, relatives  # noqa: F401
 
 V = 8
-SETTINGS = dataclasses.replace(QUICK, branching=3, depth=3, nodes=9, new_tokens=24, prompts=12, rows=12)
+LONG = dataclasses.replace(QUICK.target, window=256)
+SETTINGS = dataclasses.replace(
+    QUICK, target=LONG, drafter=LONG, branching=3, depth=3, nodes=9, new_tokens=24, prompts=12, rows=12
+)
 PROMPTS = tuple((i % V, 3, (2 * i) % V) for i in range(12))
 
 
@@ -47,7 +50,7 @@ def test_a_piece_is_what_generate_does(models, cell):
 def test_the_mass_predicts_how_often_one_hot_claims_are_accepted(models):
     """Descents minus mass is a martingale. H0: it has mean 0; alpha 1e-4 (z = 3.9); power: the mass of RheoSampling,
     whose probe is accepted more often than p says, is far off."""
-    settings = dataclasses.replace(SETTINGS, new_tokens=200)
+    settings = dataclasses.replace(SETTINGS, new_tokens=120)
 
     def z(cell):
         rows = measure(Piece(cell, 0, 12), models, PROMPTS, settings).rows
