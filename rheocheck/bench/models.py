@@ -18,7 +18,16 @@ from tokenizers import Tokenizer
 
 from rheocheck.bench.settings import Settings, Size
 from rheocheck.bench.text import Texts, standard_library
-from rheocheck.bench.training import CHECKED, distillation, held_out_loss, new_model, text_loss, train, windows
+from rheocheck.bench.training import (
+    CHECKED,
+    distillation,
+    first_layers,
+    held_out_loss,
+    new_model,
+    text_loss,
+    train,
+    windows,
+)
 from rheocheck.bench.vocabulary import encoded, train_vocabulary
 from rheocheck.core.errors import InputError
 
@@ -77,7 +86,7 @@ def _train(folder: Path, settings: Settings, texts: Texts, wanted: dict[str, Any
     train(target, training, settings.target, text_loss, settings.seed, what="target")
     losses["target"] = held_out_loss(target, held_out, settings.target.window)
     seconds["target"] = clock()
-    drafter = new_model(settings.drafter, settings.vocab_size, settings.seed + 1)
+    drafter = first_layers(target, settings.drafter)
     train(drafter, training, settings.drafter, distillation(target), settings.seed + 1, what="drafter")
     losses["drafter"] = held_out_loss(drafter, held_out, settings.target.window)
     losses["drafter to target"] = held_out_loss(drafter, held_out, settings.target.window, distillation(target))

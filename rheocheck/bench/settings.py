@@ -39,8 +39,8 @@ class Settings:
     """
 
     vocab_size: int = 1024
-    target: Size = Size(layers=4, hidden=192, heads=6, steps=1100)
-    drafter: Size = Size(layers=1, hidden=128, heads=4, steps=700)
+    target: Size = Size(layers=4, hidden=192, heads=6, steps=2600, batch=4)
+    drafter: Size = Size(layers=1, hidden=192, heads=6, steps=2000, batch=4, rate=3e-3)
     files: int | None = None
     texts: int = 500
     prompts: int = 256
@@ -66,6 +66,11 @@ class Settings:
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
                 raise InputError(f"{name} must be an integer in {least}..{most}, got {value!r}; try {instead}")
+        if self.drafter.hidden != self.target.hidden or self.drafter.layers > self.target.layers:
+            raise InputError(
+                f"drafter must be as wide as the target and no deeper, it begins as its first layers; got "
+                f"{self.drafter} for {self.target}; change its size"
+            )
         farthest = min(self.target.window, self.drafter.window) - self.prompt_tokens - self.depth
         if self.new_tokens > farthest:  # beyond its windows a model was never trained
             raise InputError(
@@ -92,5 +97,5 @@ QUICK = replace(
     FULL, vocab_size=450, files=20, prompts=4, prompt_tokens=8, new_tokens=8, rows=2, branching=6, depth=2, nodes=8,
     threads=1, quick=True,
     target=Size(layers=1, hidden=32, heads=2, steps=20, batch=4, window=32),
-    drafter=Size(layers=1, hidden=16, heads=2, steps=20, batch=4, window=32),
+    drafter=Size(layers=1, hidden=32, heads=2, steps=20, batch=4, window=32),
 )  # fmt: skip

@@ -3,8 +3,10 @@
     target   minimises   -log p(x)                   over windows of the text
     drafter  minimises   -sum over x of p(x) log q(x)   over the same windows: the target's whole law, not one token
 
-A drafter that is distilled agrees with its target more than one that only read the same text; EAGLE's drafters are
-trained so too. AdamW, a linear warm-up, then a half cosine to a tenth of the rate. Losses are nats a token.
+A drafter that is distilled agrees with its target more than one that only read the same text, and it begins as the
+target's own embeddings and first layers; EAGLE's drafters learn from the target and share its embeddings too.
+
+AdamW, a linear warm-up, then a half cosine to a tenth of the rate. Losses are nats a token.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,6 +47,14 @@ def new_model(size: Size, vocab_size: int, seed: int) -> LlamaForCausalLM:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         return LlamaForCausalLM(config)
+
+
+def first_layers(target: LlamaForCausalLM, size: Size) -> LlamaForCausalLM:
+    """A Llama of fewer layers and the same width, with the target's embeddings, first layers and norms."""
+    model = new_model(size, target.config.vocab_size, 0)
+    theirs = target.state_dict()
+    model.load_state_dict({name: theirs[name] for name in model.state_dict()})
+    return model
 
 
 def windows(texts: Sequence[Sequence[int]], width: int) -> Tensor:

@@ -59,6 +59,11 @@ def test_fresh_forgets_models_and_pieces(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["claims.md"]
 
 
+def test_a_drafter_of_another_width_is_refused():
+    with pytest.raises(InputError, match="drafter must be as wide as the target and no deeper"):
+        dataclasses.replace(SETTINGS, drafter=dataclasses.replace(SIZE, hidden=32))
+
+
 def test_texts_beyond_the_windows_are_refused():
     with pytest.raises(InputError, match="new_tokens must be at most 96, which with prompt and tree fill the windows"):
         Settings(new_tokens=97)

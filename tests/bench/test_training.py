@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rheocheck.bench.settings import Size
-from rheocheck.bench.training import distillation, held_out_loss, new_model, text_loss, train, windows
+from rheocheck.bench.training import distillation, first_layers, held_out_loss, new_model, text_loss, train, windows
 from tests.production.llamas import one_thread  # noqa: F401
 
 TINY = Size(layers=1, hidden=32, heads=2, steps=60, batch=8, window=16, rate=1e-2)
@@ -58,6 +58,16 @@ def test_a_drafter_learns_the_target(target):
     after, least = held_out_loss(drafter, TEXTS, 16, loss), held_out_loss(odd, TEXTS, 16, loss)
     assert least < after < before - 0.3
     assert after < held_out_loss(target[0], TEXTS, 16, loss)  # who learned the text does worse
+
+
+def test_a_drafter_begins_as_the_first_layers():
+    deep = new_model(dataclasses.replace(TINY, layers=2), V, 3)
+    first = first_layers(deep, TINY)
+    assert torch.equal(first.model.layers[0].mlp.up_proj.weight, deep.model.layers[0].mlp.up_proj.weight)
+    assert torch.equal(first.lm_head.weight, deep.model.embed_tokens.weight)
+    with torch.no_grad():
+        first.model.embed_tokens.weight.zero_()
+    assert deep.model.embed_tokens.weight.abs().sum() > 0  # a copy: training it leaves the target alone
 
 
 def test_windows_share_one_token_with_the_next():
