@@ -47,7 +47,7 @@ def shares() -> dict[Cell, float]:
     """Every cell, and the share of the prompts that it is decoded on."""
     cells = {plain(1.0): 1.0} | {probed(1.0, m, verifier): 1.0 for m in LEADS for verifier in HONEST}
     for T in WARM:
-        cells |= {plain(T): 0.375} | {probed(T, 1, verifier): 0.375 for verifier in HONEST}
+        cells |= {plain(T): 0.5} | {probed(T, 1, verifier): 0.5 for verifier in HONEST}
     for T in COLD:
         cells |= {plain(T): 0.125} | {probed(T, m): 0.125 for m in (0, 1)}
     return cells

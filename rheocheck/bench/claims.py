@@ -65,6 +65,7 @@ def claims(evidence: Evidence, equal: Sequence[Equal], paper: Paper, *, quick: b
     """All claims; of a quick run none is judged."""
     found = [
         *(gain(evidence, paper, verifier) for verifier in HONEST),
+        matched(evidence, paper),
         verifiers(evidence),
         levels(evidence, paper),
         *(best_leads(evidence, paper, verifier) for verifier in HONEST),
@@ -97,6 +98,33 @@ def gain(evidence: Evidence, paper: Paper, verifier: str) -> Claim:
         ),
         verdict,
         f"{because}; the size is {size} the paper's range",
+    )
+
+
+def matched(evidence: Evidence, paper: Paper) -> Claim:
+    """The gain where top-K accepts about as often as in the paper: small models are less sure of what they say.
+
+    The temperature is chosen by the acceptance of top-K alone, without a look at any gain.
+    """
+    like = paper.level_acceptance[0]
+    T = min((1.0, *WARM), key=lambda T: abs(evidence.one(plain(T), "acceptance").estimate - like))
+    more = [
+        evidence.contrast([(1.0, probed(T, 1, verifier)), (-1.0, plain(T))], alpha=ALPHA / len(HONEST))
+        for verifier in HONEST
+    ]
+    verdict, because = judged(more)
+    return Claim(
+        "gain, matched",
+        f"At the T where top-K's level acceptance is nearest to the paper's {100 * like:.1f} % (here T = {T:g}): more "
+        "tokens a cycle than top-K?",
+        f"yes, by +{paper.gain[0]} to +{paper.gain[1]} tokens",
+        (
+            figure("top-K", "tokens", evidence.one(plain(T))),
+            figure("its level acceptance", "share", evidence.one(plain(T), "acceptance")),
+            *(figure(f"RheoSampling + {v} minus top-K", "tokens more", m) for v, m in zip(HONEST, more, strict=True)),
+        ),
+        verdict,
+        because,
     )
 
 

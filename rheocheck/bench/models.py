@@ -27,11 +27,13 @@ from rheocheck.bench.training import (
     text_loss,
     train,
     windows,
+    written,
 )
 from rheocheck.bench.vocabulary import encoded, train_vocabulary
 from rheocheck.core.errors import InputError
 
 NAMES = ("target", "drafter")
+OWN = 64  # texts that the target writes and the drafter does not learn
 
 
 @dataclass(frozen=True)
@@ -79,25 +81,35 @@ def _train(folder: Path, settings: Settings, texts: Texts, wanted: dict[str, Any
     (folder / "training.json").unlink(missing_ok=True)
     seconds, clock = {}, _stopwatch()
     tokenizer = train_vocabulary(texts.training, settings.vocab_size)
-    training, held_out = encoded(tokenizer, texts.training[: settings.texts]), encoded(tokenizer, texts.held_out)
+    training, held_out = encoded(tokenizer, texts.training), encoded(tokenizer, texts.held_out)
+    learned, other = training[: settings.texts], training[settings.texts :] or training
     seconds["vocabulary"] = clock()
-    losses = {}
     target = new_model(settings.target, settings.vocab_size, settings.seed)
-    train(target, training, settings.target, text_loss, settings.seed, what="target")
-    losses["target"] = held_out_loss(target, held_out, settings.target.window)
+    train(target, learned, settings.target, text_loss, settings.seed, what="target")
     seconds["target"] = clock()
-    drafter = first_layers(target, settings.drafter)
-    train(drafter, training, settings.drafter, distillation(target), settings.seed + 1, what="drafter")
-    losses["drafter"] = held_out_loss(drafter, held_out, settings.target.window)
-    losses["drafter to target"] = held_out_loss(drafter, held_out, settings.target.window, distillation(target))
-    losses["target's entropy"] = held_out_loss(target, held_out, settings.target.window, distillation(target))
+    width = settings.drafter.window
+    begun = _begun(other, settings.prompt_tokens)[: settings.written + OWN]
+    own = written(target, begun, width + 1, settings.seed)
+    seconds["writing"] = clock()
+    drafter, loss = first_layers(target, settings.drafter), distillation(target)
+    train(drafter, own[:-OWN], settings.drafter, loss, settings.seed + 1, every=width + 1, what="drafter")
+    losses = {
+        "target": held_out_loss(target, held_out, width),
+        "drafter": held_out_loss(drafter, held_out, width),
+        "target's entropy on its own texts": held_out_loss(target, own[-OWN:], width, loss),
+        "drafter against it there": held_out_loss(drafter, own[-OWN:], width, loss),
+    }
     seconds["drafter"] = clock()
     tokenizer.save(str(folder / "tokenizer.json"))
     for name, model in zip(NAMES, (target, drafter), strict=True):
         torch.save(model.state_dict(), folder / f"{name}.pt")
     report = {
         "wanted": wanted,
-        "tokens": {"training": sum(map(len, training)), "held out": sum(map(len, held_out))},
+        "tokens": {
+            "learned": sum(map(len, learned)),
+            "written": sum(map(len, own)),
+            "held out": sum(map(len, held_out)),
+        },
         "parameters": {name: m.num_parameters() for name, m in zip(NAMES, (target, drafter), strict=True)},
         "held_out_nats": losses,
         "seconds": seconds,
@@ -107,7 +119,7 @@ def _train(folder: Path, settings: Settings, texts: Texts, wanted: dict[str, Any
 
 def _wanted(settings: Settings, texts: Texts) -> dict[str, Any]:
     """All that the models depend on, as JSON gives it back."""
-    names = ("vocab_size", "target", "drafter", "files", "texts", "seed")
+    names = ("vocab_size", "target", "drafter", "files", "texts", "written", "prompt_tokens", "seed")
     made: dict[str, Any] = {name: settings.to_dict()[name] for name in names} | {
         "digest": texts.digest,
         "found": {"training": len(texts.training), "held out": len(texts.held_out)},
@@ -137,14 +149,19 @@ def _load(folder: Path, name: str, size: Size, settings: Settings) -> Any:
 
 
 def _prompts(held_out: list[list[int]], settings: Settings) -> tuple[tuple[int, ...], ...]:
-    """The first tokens of as many texts as are asked for, of those that go on after them."""
-    long = [tuple(ids[: settings.prompt_tokens]) for ids in held_out if len(ids) > settings.prompt_tokens]
+    """The first tokens of as many texts as are asked for."""
+    long = _begun(held_out, settings.prompt_tokens)
     if len(long) < settings.prompts:
         raise InputError(
             f"prompts must be at most the {len(long)} held-out texts of more than {settings.prompt_tokens} tokens, "
             f"got {settings.prompts}; lower --prompts"
         )
     return tuple(long[: settings.prompts])
+
+
+def _begun(texts: list[list[int]], width: int) -> list[tuple[int, ...]]:
+    """The first tokens of the texts that go on after them."""
+    return [tuple(ids[:width]) for ids in texts if len(ids) > width]
 
 
 def _stopwatch() -> Callable[[], float]:

@@ -34,6 +34,7 @@ class Settings:
     files         source files read; None: all
     texts         training texts learned, the first by their hashes; few, and learned long, so that the target is sure
                   of much that it says, as large models are; held-out texts are as many either way
+    written       texts that the target writes, begun by texts that it did not learn, for the drafter to learn
     prompts       held-out texts, each begun by its first `prompt_tokens` tokens and continued by `new_tokens`
     rows          prompts decoded together
     """
@@ -43,6 +44,7 @@ class Settings:
     drafter: Size = Size(layers=1, hidden=192, heads=6, steps=2000, batch=4, rate=3e-3)
     files: int | None = None
     texts: int = 500
+    written: int = 1024
     prompts: int = 256
     prompt_tokens: int = 24
     new_tokens: int = 96
@@ -94,8 +96,8 @@ def fingerprint(*parts: object) -> str:
 
 FULL = Settings()
 QUICK = replace(
-    FULL, vocab_size=450, files=20, prompts=4, prompt_tokens=8, new_tokens=8, rows=2, branching=6, depth=2, nodes=8,
-    threads=1, quick=True,
+    FULL, vocab_size=450, files=20, written=64, prompts=4, prompt_tokens=8, new_tokens=8, rows=2,
+    branching=6, depth=2, nodes=8, threads=1, quick=True,
     target=Size(layers=1, hidden=32, heads=2, steps=20, batch=4, window=32),
     drafter=Size(layers=1, hidden=32, heads=2, steps=20, batch=4, window=32),
 )  # fmt: skip

@@ -1,10 +1,10 @@
 """Two small Llamas: a target that learns the text, and a drafter that learns the target.
 
     target   minimises   -log p(x)                   over windows of the text
-    drafter  minimises   -sum over x of p(x) log q(x)   over the same windows: the target's whole law, not one token
+    drafter  minimises   -sum over x of p(x) log q(x)   over texts that the target wrote: its whole law, where it goes
 
-A drafter that is distilled agrees with its target more than one that only read the same text, and it begins as the
-target's own embeddings and first layers; EAGLE's drafters learn from the target and share its embeddings too.
+A distilled drafter agrees with its target more than one that only read the same text. It begins as the target's own
+embeddings and first layers; EAGLE's drafters learn from what the target says and share its embeddings too.
 
 AdamW, a linear warm-up, then a half cosine to a tenth of the rate. Losses are nats a token.
 """
@@ -23,6 +23,7 @@ POSITIONS = 1024
 WARM_UP = 0.05  # of the steps
 WEIGHT_DECAY = 0.1
 CLIP = 1.0
+BATCH = 256  # texts that the target writes at once
 CHECKED = 256  # windows, at most, that a held-out figure is a mean over
 
 Loss = Callable[[LlamaForCausalLM, Tensor], Tensor]
@@ -57,6 +58,23 @@ def first_layers(target: LlamaForCausalLM, size: Size) -> LlamaForCausalLM:
     return model
 
 
+@torch.no_grad()
+def written(target: LlamaForCausalLM, prompts: Sequence[Sequence[int]], length: int, seed: int) -> list[list[int]]:
+    """Prompts of one width and how the target goes on, `length` tokens in all, sampled from its law at T = 1."""
+    generator, found = torch.Generator().manual_seed(seed), []
+    for part in torch.tensor(prompts).split(BATCH):
+        texts, cache = part, None
+        with tqdm(range(length - part.shape[1]), desc="the target writes", unit="token", leave=False) as bar:
+            for _ in bar:
+                unread = texts if cache is None else texts[:, -1:]
+                out = target(input_ids=unread, cache=cache, use_cache=True)
+                cache = out.cache
+                drawn = torch.multinomial(out.logits[:, -1].softmax(-1), 1, generator=generator)
+                texts = torch.cat([texts, drawn], 1)
+        found += texts.tolist()
+    return found
+
+
 def windows(texts: Sequence[Sequence[int]], width: int) -> Tensor:
     """The texts, one after the other, cut into windows of `width` tokens and the one after them [n, width + 1]."""
     stream = torch.tensor([token for text in texts for token in text])
@@ -64,18 +82,26 @@ def windows(texts: Sequence[Sequence[int]], width: int) -> Tensor:
 
 
 def train(
-    model: LlamaForCausalLM, texts: Sequence[Sequence[int]], size: Size, loss: Loss, seed: int, *, what: str = "train"
+    model: LlamaForCausalLM,
+    texts: Sequence[Sequence[int]],
+    size: Size,
+    loss: Loss,
+    seed: int,
+    *,
+    every: int = 1,
+    what: str = "train",
 ) -> list[float]:
-    """Train in place; the loss of every step."""
+    """Train in place, on windows that begin at multiples of `every`; the loss of every step."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=size.rate, betas=(0.9, 0.95), weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, size.steps))
     stream = torch.tensor([token for text in texts for token in text])
     generator = torch.Generator().manual_seed(seed)
+    starts_at = torch.arange(0, len(stream) - size.window, every)
     losses = []
     model.train()
     with tqdm(range(size.steps), desc=what, unit="step", leave=False) as bar:
         for _ in bar:
-            starts = torch.randint(len(stream) - size.window, (size.batch,), generator=generator)
+            starts = starts_at[torch.randint(len(starts_at), (size.batch,), generator=generator)]
             found = loss(model, stream[starts[:, None] + torch.arange(size.window + 1)])
             optimiser.zero_grad(set_to_none=True)
             found.backward()

@@ -72,7 +72,7 @@ def _preface(result: Result) -> str:
     sizes = ", ".join(f"{name} {n / 1e6:.2f} M" for name, n in training["parameters"].items())
     spent = {**result.seconds, **{f"training the {name}": s for name, s in training["seconds"].items()}}
     seconds = ", ".join(f"{name} {s:.0f}" for name, s in spent.items())
-    learned = f"{training['wanted']['texts']:,} texts of {training['tokens']['training']:,} tokens"
+    learned = f"{training['wanted']['texts']:,} texts of {training['tokens']['learned']:,} tokens"
     lines = [
         f"Vocabulary {settings.vocab_size:,}; learned: {learned}; parameters: {sizes}.",
         f"Held-out nats a token: {losses}.",

@@ -64,7 +64,7 @@ def result(found=None, settings=FULL):
     }  # fmt: skip
     training = {
         "held_out_nats": {"target": 3.25, "drafter": 3.5}, "parameters": {"target": 2_000_000, "drafter": 500_000},
-        "seconds": {"target": 7.0}, "wanted": {"texts": 500}, "tokens": {"training": 60_000},
+        "seconds": {"target": 7.0}, "wanted": {"texts": 500}, "tokens": {"learned": 60_000},
     }  # fmt: skip
     covered = tuple(Coverage(T, 0.9, 0.8, 0.7, 1000) for T in (0.5, 1.0))
     answers = claims(found, EQUAL, PAPER, quick=settings.quick)

@@ -7,7 +7,7 @@ from rheocheck.bench.paper import PAPER
 from tests.bench.synthetic import EQUAL, evidence, mean_block
 
 JUDGED = {
-    "gain + recursive", "gain + rheo", "verifier", "levels", "best m + recursive", "best m + rheo",
+    "gain + recursive", "gain + rheo", "gain, matched", "verifier", "levels", "best m + recursive", "best m + rheo",
     "many leads + recursive", "many leads + rheo", "collapse", "cold m=0", "cold m=1",
 }  # fmt: skip
 
@@ -46,6 +46,12 @@ def test_a_planted_reversal_differs():
 )
 def test_a_fault_planted_in_one_claim_is_seen_there(key, other):
     assert verdicts(evidence(other))[key].verdict == DIFFERS
+
+
+def test_the_matched_temperature_is_that_of_the_paper():
+    """Acceptance of made-up evidence is 1 - 1/mean: 80 % at a mean of 5, which only T = 0.5 has here."""
+    found = verdicts(evidence(lambda c: 5.0 if c.builder == "top_k" and c.temperature == 0.5 else mean_block(c)))
+    assert "(here T = 0.5)" in found["gain, matched"].question and found["gain, matched"].verdict == DIFFERS
 
 
 def test_noise_cannot_be_told():

@@ -6,7 +6,16 @@ import pytest
 import torch
 
 from rheocheck.bench.settings import Size
-from rheocheck.bench.training import distillation, first_layers, held_out_loss, new_model, text_loss, train, windows
+from rheocheck.bench.training import (
+    distillation,
+    first_layers,
+    held_out_loss,
+    new_model,
+    text_loss,
+    train,
+    windows,
+    written,
+)
 from tests.production.llamas import one_thread  # noqa: F401
 
 TINY = Size(layers=1, hidden=32, heads=2, steps=60, batch=8, window=16, rate=1e-2)
@@ -68,6 +77,26 @@ def test_a_drafter_begins_as_the_first_layers():
     with torch.no_grad():
         first.model.embed_tokens.weight.zero_()
     assert deep.model.embed_tokens.weight.abs().sum() > 0  # a copy: training it leaves the target alone
+
+
+def test_the_target_writes_by_its_own_law(target):
+    """H0: each token was drawn from p, so that sums of -log p - entropy over all of them have mean 0; |z| < 4."""
+    model, _ = target
+    texts = written(model, [[i % V, 3] for i in range(300)], 12, seed=2)
+    assert [text[:2] for text in texts] == [[i % V, 3] for i in range(300)] and {len(text) for text in texts} == {12}
+    assert texts == written(model, [[i % V, 3] for i in range(300)], 12, seed=2)
+    ids = torch.tensor(texts)
+    with torch.no_grad():
+        log_p = model(input_ids=ids).logits[:, 1:-1].log_softmax(-1)
+
+    def z(tokens):
+        surprise = -log_p.gather(-1, tokens[..., None])[..., 0]
+        centred = surprise + (log_p.exp() * log_p).sum(-1)
+        variance = (log_p.exp() * log_p**2).sum(-1) - (log_p.exp() * log_p).sum(-1) ** 2
+        return float(centred.sum() / variance.sum().sqrt())
+
+    assert abs(z(ids[:, 2:])) < 4
+    assert z(ids[:, 2:].flip(0)) > 8  # of another text
 
 
 def test_windows_share_one_token_with_the_next():

@@ -30,7 +30,7 @@ def test_quick(finished):
     folder, code, out, _ = finished
     assert code == 0
     assert out == (folder / "claims.md").read_text()
-    assert "Too small to conclude" in out and out.count("| too small to conclude: ") == 12
+    assert "Too small to conclude" in out and out.count("| too small to conclude: ") == 13
     assert {path.name for path in folder.iterdir()} == {
         "tokenizer.json", "target.pt", "drafter.pt", "training.json", "cells.jsonl", "claims.json", "claims.md",
         "blocks.png", "collapse.png", "leads.png", "coverage.png",
