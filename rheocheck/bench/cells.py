@@ -1,7 +1,7 @@
 """What is decoded: methods at temperatures, and how many prompts each gets.
 
-The questions at T = 1 get every prompt, others fewer. All cells begin with the same prompts, each with the same seed,
-so that their differences are paired.
+Top-K against RheoSampling at T = 1 gets every prompt, other questions fewer. All cells begin with the same prompts,
+each with the same seed, so that their differences are paired.
 """
 
 from dataclasses import asdict, dataclass
@@ -45,7 +45,8 @@ def probed(temperature: float, leads: int = 1, verifier: str = "rheo") -> Cell:
 
 def shares() -> dict[Cell, float]:
     """Every cell, and the share of the prompts that it is decoded on."""
-    cells = {plain(1.0): 1.0} | {probed(1.0, m, verifier): 1.0 for m in LEADS for verifier in HONEST}
+    cells = {plain(1.0): 1.0} | {probed(1.0, 1, verifier): 1.0 for verifier in HONEST}
+    cells |= {probed(1.0, m, verifier): 0.5 for m in LEADS if m != 1 for verifier in HONEST}
     for T in WARM:
         cells |= {plain(T): 0.5} | {probed(T, 1, verifier): 0.5 for verifier in HONEST}
     for T in COLD:
