@@ -231,31 +231,34 @@ def collapse(evidence: Evidence) -> Claim:
 
 def cold_plain(equal: Sequence[Equal]) -> Claim:
     """m = 0 at T = 0."""
-    mine = [e for e in equal if e.leads == 0]
-    at_zero = next(e for e in mine if e.temperature == 0)
-    same = at_zero.equal == at_zero.contexts
+    mine = sorted((e for e in equal if e.leads == 0), key=lambda e: e.temperature)
     return Claim(
         "cold m=0",
-        "As T falls to 0, does RheoSampling with m = 0 become plain top-K?",
+        "At T = 0, is RheoSampling with m = 0 plain top-K?",
         "yes",
         _shares(mine),
-        AGREES if same else DIFFERS,
-        f"at T = 0 {at_zero.equal} of {at_zero.contexts} trees are those of top-K at the same state",
+        AGREES if mine[0].equal == mine[0].contexts else DIFFERS,
+        _counted(mine),
     )
 
 
 def cold_own(equal: Sequence[Equal]) -> Claim:
-    """m = 1 at T = 0."""
-    mine = [e for e in equal if e.leads == 1]
-    at_zero = next(e for e in mine if e.temperature == 0)
+    """m = 1 at T = 0, where drafts are ranked at temperature 1; what T -> 0 comes to is counted beside it."""
+    mine = sorted((e for e in equal if e.leads == 1), key=lambda e: e.temperature)
     return Claim(
         "cold m=1",
         "At T = 0, does RheoSampling with m = 1 keep a shape of its own?",
         "yes",
         _shares(mine),
-        AGREES if at_zero.equal < at_zero.contexts else DIFFERS,
-        f"at T = 0 {at_zero.equal} of {at_zero.contexts} trees are those of top-K at the same state",
+        AGREES if mine[0].equal < mine[0].contexts else DIFFERS,
+        _counted(mine),
     )
+
+
+def _counted(coldest_first: Sequence[Equal]) -> str:
+    """The two coldest temperatures in numbers."""
+    counts = (f"{e.equal} of {e.contexts} at T = {e.temperature:g}" for e in coldest_first[:2])
+    return f"trees equal to those of top-K at the same state: {', '.join(counts)}"
 
 
 def time(evidence: Evidence) -> Claim:

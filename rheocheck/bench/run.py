@@ -38,7 +38,7 @@ from rheocheck.bench.settings import Settings, fingerprint
 from rheocheck.bench.trees import agreements
 
 LEDGER = "cells.jsonl"
-COMPARED = 32  # prompts, at most, at whose states trees are compared
+COMPARED = 16  # prompts, at most, at whose states trees are compared
 
 
 def run(folder: Path, settings: Settings, *, fresh: bool = False) -> Result:
