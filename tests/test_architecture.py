@@ -20,10 +20,11 @@ LAYERS = {
     "intercept": {"core"},
     "reference": {"core"},
     "production": {"core"},
+    "bench": {"core", "production"},
     "adapters": {"core", "production"},
     "audit": {"core", "exact", "intercept", "stats"},
-    "report": {"audit", "core", "exact"},
-    "cli": {"core", "exact", "stats", "audit", "report", "production"},
+    "report": {"audit", "bench", "core", "exact"},
+    "cli": {"core", "exact", "stats", "audit", "report", "production", "bench"},
     "pytest_plugin": {"core", "exact", "stats", "audit", "report"},
 }
 THIRD = {
@@ -33,13 +34,14 @@ THIRD = {
     "intercept": {"numpy", "torch", "jax"},
     "reference": {"numpy", "jax", "jaxtyping"},
     "production": {"numpy", "torch", "triton", "jaxtyping"},
+    "bench": {"numpy", "scipy", "torch", "transformers", "tokenizers", "jaxtyping", "tqdm"},
     "adapters": {"flashspec", "numpy", "seqspecdecod", "torch", "transformers"},
     "audit": {"numpy", "pyarrow", "tqdm"},
-    "report": {"matplotlib", "rich"},
+    "report": {"rich", "matplotlib"},
     "cli": {"click", "tqdm", "rich", "numpy"},
     "pytest_plugin": {"pytest"},
 }
-HEAVY = {"flashspec", "jax", "matplotlib", "pyarrow", "seqspecdecod", "torch", "transformers"}
+HEAVY = {"flashspec", "jax", "matplotlib", "pyarrow", "seqspecdecod", "tokenizers", "torch", "transformers"}
 
 
 def imports(path):
@@ -84,11 +86,14 @@ def test_every_package_has_a_layer():
 
 
 BACKENDS = {"reference", "production"}  # written in jax and in torch, and reached late themselves: by name, or inside
+# The benchmark trains and decodes: some of its files are made of torch. The others must not load it.
+WITH_TORCH = {"bench"}
+LIGHT = ("cells", "claims", "evidence", "intervals", "paper", "pieces", "result", "settings", "text")
 # Files about one library, which import it at the top and are themselves imported late, once that library is there.
 ABOUT_ONE = {f"intercept/{name}.py" for name in ("on_jax", "on_torch", "torch_operations", "torch_tensors")}
 
 
-@pytest.mark.parametrize("package", sorted(set(LAYERS) - BACKENDS))
+@pytest.mark.parametrize("package", sorted(set(LAYERS) - BACKENDS - WITH_TORCH))
 def test_heavy_third_parties_are_imported_late(package):
     late = {f"rheocheck.{file.removesuffix('.py').replace('/', '.')}" for file in ABOUT_ONE}
     for path in files(package):
@@ -97,11 +102,16 @@ def test_heavy_third_parties_are_imported_late(package):
                 assert not (top and (module.split(".")[0] in HEAVY or module in late)), f"{path}: {module} at the top"
 
 
-@pytest.mark.parametrize("package", sorted(set(LAYERS) - BACKENDS))
+@pytest.mark.parametrize("package", sorted(set(LAYERS) - BACKENDS - WITH_TORCH))
 def test_backends_are_imported_late(package):
     for path in files(package):
         for module, top in imports(path):
             assert not (top and module.startswith(tuple(f"rheocheck.{name}" for name in BACKENDS))), path
+
+
+def test_what_reports_read_of_the_benchmark_is_light():
+    statement = "; ".join(f"import rheocheck.bench.{name}" for name in LIGHT)
+    assert not loaded_by(statement) & HEAVY
 
 
 def test_nothing_imports_front_doors_or_toys():

@@ -20,6 +20,7 @@ COMMANDS = {
     "matrix": ("rheocheck.cli.matrix", "Audit many settings of a decoder exactly, in one table."),
     "plan": ("rheocheck.cli.plan", "Say how many draws an audit needs, before a single one is drawn."),
     "generate": ("rheocheck.cli.generate", "Sample from a model, drafted by another, with the target's own law."),
+    "bench": ("rheocheck.cli.bench", "Measure the claims of the RheoSampling paper in miniature, beside the paper's."),
     "demo": ("rheocheck.cli.demo", "Show the main job on real input: an exact table, then an audit."),
 }
 

@@ -124,7 +124,7 @@ class Decoding:
             self._keep(out)
             self._check_logits()
             self.new = [block[:length] for block, length in zip(out.tokens.tolist(), out.length.tolist(), strict=True)]
-        self.statistics.add(tree, out, [len(block) for block in self.new])
+        self.statistics.add(tree, out, [len(block) for block in self.new], self.rows)
         for row, number in enumerate(self.rows if look is not None else ()):
             look(number, logits[row, out.nodes[row]], self.new[row])
         return self._finish()

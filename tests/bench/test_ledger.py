@@ -1,0 +1,48 @@
+"""A run that was cut goes on; a line of another run does not count; a damaged file is said to be one."""
+
+import pytest
+
+from rheocheck.bench.ledger import Ledger
+from rheocheck.core.errors import InputError
+from tests.bench.synthetic import evidence
+
+PIECES = evidence().pieces[:3]
+
+
+def never(piece):
+    raise AssertionError(f"{piece} was there already")
+
+
+@pytest.fixture
+def path(tmp_path):
+    ledger = Ledger(tmp_path / "cells.jsonl", "this")
+    for found in PIECES:
+        assert ledger.remembered(found.piece, lambda piece, found=found: found) == found
+    return tmp_path / "cells.jsonl"
+
+
+def test_nothing_is_measured_twice(path):
+    again = Ledger(path, "this")
+    assert [again.remembered(found.piece, never) for found in PIECES] == list(PIECES)
+    assert evidence().pieces[3].piece not in again
+
+
+def test_a_line_that_was_cut_is_measured_anew(path):
+    text = path.read_text()
+    path.write_text(text[:-40])
+    again = Ledger(path, "this")
+    assert [found.piece in again for found in PIECES] == [True, True, False]
+    again.remembered(PIECES[2].piece, lambda piece: PIECES[2])
+    assert path.read_text() == text
+
+
+def test_another_run_begins_anew(path):
+    assert PIECES[0].piece not in Ledger(path, "another")
+    assert PIECES[0].piece in Ledger(path, "this")
+
+
+@pytest.mark.parametrize("line", ["{}", "nothing", '{"run": "this"}'])
+def test_a_damaged_file_is_one_line(path, line):
+    path.write_text(line + "\n" + path.read_text())
+    with pytest.raises(InputError, match="must hold a finished piece a line, line 1 is none.*start over with --fresh"):
+        Ledger(path, "this")

@@ -1,0 +1,69 @@
+"""Models are trained once, taken when they fit, and trained anew when anything that they depend on differs."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from rheocheck.bench import run as running
+from rheocheck.bench.models import prepare
+from rheocheck.bench.settings import QUICK, Settings
+from rheocheck.core.errors import InputError
+from tests.production.llamas import one_thread  # noqa: F401
+
+SIZE = dataclasses.replace(QUICK.target, steps=2, hidden=16)
+SETTINGS = dataclasses.replace(QUICK, target=SIZE, drafter=SIZE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "new"
+    assert not prepare(folder, SETTINGS).reused
+    return folder
+
+
+def test_they_are_taken_from_the_folder(folder):
+    again = prepare(folder, dataclasses.replace(SETTINGS, prompts=3, new_tokens=2))  # which models do not depend on
+    assert again.reused and len(again.prompts) == 3
+    assert all(len(prompt) == SETTINGS.prompt_tokens for prompt in again.prompts)
+    assert not torch.equal(*(model.model.embed_tokens.weight for model in again.models))
+    assert set(again.training["held_out_nats"]) >= {"target", "drafter"}
+    assert again.training["parameters"]["target"] == again.target.num_parameters()
+
+
+def test_another_seed_trains_anew(folder):
+    before = prepare(folder, SETTINGS).digest
+    other = prepare(folder, dataclasses.replace(SETTINGS, seed=7))
+    assert not other.reused and other.digest != before
+    assert prepare(folder, SETTINGS).digest == before  # and the first seed gives the first weights again
+
+
+def test_a_damaged_report_is_one_line(folder):
+    (folder / "training.json").write_text("{")
+    with pytest.raises(InputError, match="training.json must be JSON, got .*; start over with --fresh"):
+        prepare(folder, SETTINGS)
+
+
+def test_fresh_forgets_models_and_pieces(tmp_path, monkeypatch):
+    def stop(folder, settings):
+        raise InputError("stopped")
+
+    monkeypatch.setattr(running, "prepare", stop)
+    for name in ("training.json", "cells.jsonl", "claims.md"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match="stopped"):
+        running.run(tmp_path, SETTINGS)
+    assert len(list(tmp_path.iterdir())) == 3
+    with pytest.raises(InputError, match="stopped"):
+        running.run(tmp_path, SETTINGS, fresh=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["claims.md"]
+
+
+def test_a_drafter_of_another_width_is_refused():
+    with pytest.raises(InputError, match="drafter must be as wide as the target and no deeper"):
+        dataclasses.replace(SETTINGS, drafter=dataclasses.replace(SIZE, hidden=32))
+
+
+def test_texts_beyond_the_windows_are_refused():
+    with pytest.raises(InputError, match="new_tokens must be at most 96, which with prompt and tree fill the windows"):
+        Settings(new_tokens=97)
