@@ -133,6 +133,7 @@ BAD = {
     "context": ([TOY, "--context", "9"], "the context must hold tokens 0..5"),
     "picture": ([TOY, "--plot", "curves.pdf"], "--plot must be a file ending in .png or .svg"),
     "folder": ([TOY, "--plot", "no/such/curves.png"], "--plot must be a file in a folder that exists"),
+    "no time": ([TOY, "--max-seconds", "nan"], "max_seconds must be a number of at least 0, got nan"),
     "no pair": ([], "Missing argument 'PAIR'"),
 }
 
@@ -152,6 +153,27 @@ def test_an_endless_builder_is_left_out_and_the_sweep_goes_on(capsys, monkeypatc
     endless, fixed = json.loads(out)["curves"]
     assert (code, endless["points"], len(fixed["points"])) == (0, [], 1)
     assert endless["left_out"] == [{"value": 1, "stopped": "max_seconds", "covered": "0"}]
+
+
+def test_ctrl_c_ends_the_sweep_whatever_the_clock_says(capsys, monkeypatch):
+    """The clock runs out while code that looks at neither is on its way to be interrupted: it is still Ctrl-C."""
+    monkeypatch.setattr("rheocheck.cli.verify.GRACE", 0.3)
+    arguments = [f"{PLUGINS}:pair", "--values", "1,2", "--max-seconds", 0.2, "--method", f"{__name__}:impatient+rheo"]
+    code, out, _ = run(capsys, *arguments, "--method", "top_k+rheo", "--json")
+    assert code == 3
+    for curve in json.loads(out)["curves"]:
+        assert [point["stopped"] for point in curve["left_out"]] == ["interrupted", "interrupted"]
+
+
+def impatient(pair, context, chance, shape):
+    """An endless builder at which somebody presses Ctrl-C at once."""
+    os.kill(os.getpid(), signal.SIGINT)
+    while True:
+        pass
+
+
+def test_infinite_seconds_are_no_limit(capsys):
+    assert run(capsys, TOY, "-D", 2, "--values", 1, "--max-seconds", "inf")[0] == 0
 
 
 def interrupting(pair, context, chance, shape):
