@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rheocheck.core import BUILDERS, VERIFIERS, InputError, Pair, Shape, build, load_pair, naive, one_hot, outcomes
 from rheocheck.core.decoder import child_with
 from rheocheck.exact import Budget, Curve, LeftOut, Method, Walk, forest_of, sweep, tempered, verify
+from rheocheck.exact.curves.ceiling import length_ceiling
 from rheocheck.exact.curves.sweep import METHODS
 from tests.oracle import measures, target_law
 from tests.strategies import pairs, shapes
@@ -172,6 +173,19 @@ def test_a_frontier_of_its_own_does_not_follow_the_branching():
         assert found.curves[2].points[0].expected_length == there.expected_length
 
 
+def test_after_a_context_everything_is_that_of_the_pair_moved_there():
+    start, after = [["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"], ["1/3", "2/3"]]
+    pair = Pair(2, *({(): at, (1,): one} for at, one in zip(start, after, strict=True)))
+    moved = Pair(2, *({(): one, (0,): at, (1,): one} for at, one in zip(start, after, strict=True)))
+    shape = Shape(leads=0, branching=2, depth=2, nodes=4)
+    here, there = (
+        sweep(which, "m", [0, 1], shape=shape, context=context).curves for which, context in ((pair, (1,)), (moved, ()))
+    )
+    for one, other in zip(here, there, strict=True):
+        assert [replace(p, seconds=0) for p in one.points] == [replace(p, seconds=0) for p in other.points]
+    assert here[2].points[0].ceiling != sweep(pair, "m", [0], shape=shape).curves[2].points[0].ceiling
+
+
 def test_a_context_and_a_callable_builder():
     pair = Pair(2, {(): ["1/2", "1/2"], (1,): ["3/4", "1/4"]}, {(): ["1/4", "3/4"], (1,): ["1/3", "2/3"]})
 
@@ -266,6 +280,23 @@ def test_a_ceiling_out_of_reach_leaves_the_length(monkeypatch):
     found = sweep(TOY, "m", [0, 2], shape=SHAPE).curves[1]
     assert [point.ceiling for point in found.points] == [None, whole.points[1].ceiling]
     assert [point.expected_length for point in found.points] == [point.expected_length for point in whole.points]
+
+
+def test_a_ceiling_is_whole_or_none_at_every_limit(monkeypatch):
+    """Three children that are always kept, each above a probe of three tokens: never a part for the whole."""
+    spread = {(x,): ["1/3", "1/4", "1/6", "1/6", "1/12"] for x in range(3)}
+    pair = Pair(5, {(): ["1/2", "1/3", "1/6", 0, 0], **spread}, {(): ["1/5"] * 5})
+    shape, which = Shape(leads=2, branching=3, depth=2, nodes=12), METHODS[1]
+    whole = only(pair, shape, which).ceiling
+    for limit in range(1, 31):
+        monkeypatch.setattr("rheocheck.exact.curves.ceiling.MOST_SETS", limit)
+        assert only(pair, shape, which).ceiling == (whole if limit >= 27 else None)
+
+
+def test_a_ceiling_watches_the_clock():
+    forest = forest_of(TOY, BUILDERS["rheo"], (), SHAPE, Budget())
+    assert length_ceiling(TOY, forest, (), 2, Budget(max_seconds=0)) is None
+    assert length_ceiling(TOY, forest, (), 2, Budget()) == only(TOY, SHAPE, METHODS[1]).ceiling
 
 
 def test_probes_are_counted_over_all_chunks_of_trees():

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
+
 from rheocheck.core import Shape
 from rheocheck.exact import Acceptance, Curve, LeftOut, Point, Sweep
 from rheocheck.report.curves_plot import curves_figure
@@ -48,9 +50,21 @@ def test_the_table():
         "control  1  3.0000        -  0.5000 -                          -      1.0000     1e-06  0.1250  BIASED",
         "left out: drawn at m = 2 (--max-classes; 33.3% of the probability covered)",
         "fixed: 1.5000 tokens at every m",
-        "m = 1 is best for drawn: 2.5000 tokens, +1.0000 over fixed",
+        "m = 1, of those computed, is best for drawn: 2.5000 tokens, +1.0000 over fixed",
         "control is BIASED at m = 1 (TV up to 0.1250): its length there is no gain",
     ]
+
+
+@pytest.mark.parametrize("base", [Curve("control", (WRONG, POINT)), Curve("gap", (POINT,))])
+def test_nothing_is_gained_over_a_biased_curve_or_none(base):
+    found = Sweep("m", (1, 0), Shape(), (base, Curve("drawn", (LONGER, POINT))))
+    assert curves_text(found, subject="my:pair").splitlines()[-1] == "m = 1 is best for drawn: 2.5000 tokens"
+
+
+def test_a_curve_with_gaps_speaks_of_what_was_computed():
+    level = replace(FOUND.curves[0], left_out=FOUND.curves[1].left_out)
+    text = curves_text(Sweep("m", (0, 1, 2), Shape(), (level,)), subject="my:pair")
+    assert text.endswith("\nfixed: 1.5000 tokens at every m that was computed")
 
 
 def test_a_temperature_is_not_chosen_for_its_length():
