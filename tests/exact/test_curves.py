@@ -312,6 +312,53 @@ def test_probes_are_counted_over_all_chunks_of_trees():
     assert 0 < whole.to_probe < whole.survived
 
 
+@pytest.mark.parametrize("where", ["length_ceiling", "best_acceptance"])
+def test_an_interrupt_after_the_walk_keeps_the_length_and_ends_the_sweep(monkeypatch, where):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    whole = sweep(TOY, "m", [1, 2], shape=SHAPE).curves[0].points[0]
+    monkeypatch.setattr(f"rheocheck.exact.curves.point.{where}", interrupted)
+    first, *_ = curves = sweep(TOY, "m", [1, 2], shape=SHAPE).curves
+    (point,) = first.points
+    assert point.expected_length == whole.expected_length
+    assert point.ceiling is None  # after Ctrl-C nothing else is begun
+    assert (point.optimal_acceptance is None) == (where == "best_acceptance")
+    assert sum(len(curve.points) for curve in curves) == 1
+    assert {left.stopped for curve in curves for left in curve.left_out} == {"interrupted"}
+
+
+def test_figures_that_are_late_leave_the_length(monkeypatch):
+    """The clock runs out as soon as the walk is over."""
+    emitted = Walk.emission
+
+    def emission(self, start, budget):
+        out = emitted(self, start, budget)
+        budget.max_seconds = 0
+        return out
+
+    whole = only(TOY, SHAPE, METHODS[2])
+    monkeypatch.setattr(Walk, "emission", emission)
+    late = only(TOY, SHAPE, METHODS[2])
+    assert late == replace(whole, optimal_acceptance=None, ceiling=None, seconds=late.seconds)
+
+
+def test_what_verifiers_share_is_counted_for_each():
+    """One forest and one ceiling for both; each of their points says what that forest cost."""
+    ticks = []
+    _, one, other = sweep(TOY, "m", [0, 2], shape=SHAPE, done=lambda: ticks.append(1)).curves
+    assert [p.classes for p in one.points] == [p.classes for p in other.points]
+    for point in one.points:
+        assert point.classes == verify(TOY, shape=replace(SHAPE, leads=point.value)).classes > 0
+    assert len(ticks) == 6
+
+
+def test_a_probe_that_is_never_kept_is_not_a_probe_that_does_not_exist():
+    kept, none = (only(TOY, replace(SHAPE, leads=m, nodes=1), METHODS[2]) for m in (1, 4))
+    assert (kept.probe_survival, kept.probe_acceptance) == (0, None)
+    assert (none.probe_survival, none.probe_acceptance) == (None, None)
+
+
 def test_no_time_leaves_everything_out():
     found = sweep(TOY, "m", [0, 1], shape=SHAPE, budget=lambda: Budget(max_seconds=0))
     assert found.computed == 0 and all(curve.best is None for curve in found.curves)
