@@ -6,6 +6,7 @@ from fractions import Fraction
 from rheocheck.exact import Curve, LeftOut, Point, Sweep
 
 LAYERS = 4  # layers whose acceptance is shown
+TINY = Fraction(1, 10**300)  # floats much smaller are 0
 STOPPED = {"max_classes": "--max-classes", "max_seconds": "--max-seconds", "interrupted": "interrupted"}
 
 
@@ -108,4 +109,6 @@ def figure(x: Fraction | None) -> str:
     """Four decimals; 0 only of an exact zero, and - of nothing."""
     if x is None:
         return "-"
-    return "0" if x == 0 else f"{float(x):.4f}" if x >= Fraction(1, 10_000) else f"{float(x):.1g}"
+    if 0 < x < TINY:
+        return f"<{float(TINY):g}"
+    return f"{float(x):.4f}" if x >= Fraction(1, 10_000) else f"{float(x):.1g}"

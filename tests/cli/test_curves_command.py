@@ -39,7 +39,7 @@ def test_json(capsys):
     assert (answer["over"], answer["values"], answer["sizes"]) == ("K", [1, 3], {"m": 1, "D": 3, "N": 6})
     (curve,) = answer["curves"]
     assert set(curve) == {"method", "best", "points", "left_out"}
-    assert (curve["method"], curve["left_out"]) == ("rheo + recursive", [])
+    assert (curve["method"], curve["best"], curve["left_out"]) == ("rheo + recursive", 3, [])
     there = sweep(load_pair(TOY), "K", [1, 3]).curves[1]  # N = 8: another question
     assert [set(point) for point in curve["points"]] == 2 * [{
         "value", "expected_length", "ceiling", "acceptance", "optimal_acceptance", "levels", "total_variation",

@@ -8,7 +8,7 @@ import pytest
 from rheocheck.core import Shape
 from rheocheck.exact import Acceptance, Curve, LeftOut, Point, Sweep
 from rheocheck.report.curves_plot import curves_figure
-from rheocheck.report.curves_text import curves_text
+from rheocheck.report.curves_text import curves_text, figure
 
 POINT = Point(
     value=0,
@@ -65,6 +65,24 @@ def test_a_curve_with_gaps_speaks_of_what_was_computed():
     level = replace(FOUND.curves[0], left_out=FOUND.curves[1].left_out)
     text = curves_text(Sweep("m", (0, 1, 2), Shape(), (level,)), subject="my:pair")
     assert text.endswith("\nfixed: 1.5000 tokens at every m that was computed")
+
+
+def test_rows_come_in_the_order_of_the_values_and_deep_layers_are_cut():
+    deep = replace(LONGER, levels=(Fraction(1, 2),) * 5)
+    found = Sweep("m", (2, 0, 1), Shape(), (Curve("drawn", (POINT, deep), FOUND.curves[1].left_out),))
+    rows = curves_text(found, subject="my:pair").splitlines()[2:5]
+    assert [row.split()[1] for row in rows] == ["2", "0", "1"]
+    assert "  0.5000 0.5000 0.5000 0.5000 ...  " in rows[2]
+
+
+def test_no_figure_is_rounded_to_zero():
+    assert [figure(x) for x in (None, Fraction(0), Fraction(1, 10**400))] == ["-", "0", "<1e-300"]
+    assert [figure(Fraction(1, x)) for x in (10**9, 10_001, 10_000)] == ["1e-09", "0.0001", "0.0001"]
+
+
+def test_one_temperature_has_no_ends():
+    found = Sweep("T", (1,), Shape(), (Curve("drawn", (LONGER,)),))
+    assert curves_text(found, subject="my:pair").splitlines()[-1] == "T = 1 is longest for drawn: 2.5000 tokens"
 
 
 def test_a_temperature_is_not_chosen_for_its_length():
