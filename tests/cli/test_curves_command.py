@@ -134,6 +134,11 @@ def test_a_context_is_named(capsys):
     assert out.startswith(f'exact curves over m on {TOY} after "0 1" (')
 
 
+def test_of_nothing_no_picture_is_drawn(capsys, tmp_path):
+    assert run(capsys, TOY, "-D", 2, "--max-seconds", 0, "--plot", tmp_path / "curves.svg")[0] == 3
+    assert not list(tmp_path.iterdir())
+
+
 def test_no_matplotlib_is_one_line(capsys, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = run(capsys, TOY, "--plot", tmp_path / "curves.png")

@@ -410,6 +410,11 @@ BAD = {
     "fraction": (dict(values=[0.5]), "leads must be an integer of at least 0, got 0.5"),
     "cold": (dict(over="T", values=[-1]), "a temperature must be a finite number of at least 0, got -1"),
     "infinite": (dict(over="T", values=[float("inf")]), "a temperature must be a finite number"),
+    "no number": (
+        dict(over="T", values=[float("nan")]),
+        "a temperature must be a finite number of at least 0, got nan",
+    ),
+    "a text": (dict(over="T", values=["1.0"]), "a temperature must be a finite number of at least 0, got '1.0'"),
     "no methods": (dict(methods=[]), "methods must be some decoders"),
     "methods twice": (dict(methods=[CONTROL, CONTROL]), "each named once"),
     "context": (dict(context=(9,)), "the context must hold tokens 0..5"),

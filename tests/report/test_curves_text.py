@@ -109,5 +109,22 @@ def test_the_picture_marks_the_best_and_the_biased():
     assert "fixed: kept" not in [text.get_text() for text in probes.get_legend().get_texts()]
 
 
+def test_the_picture_draws_what_is_possible_dotted_in_the_order_of_the_values():
+    curve = Curve("drawn", (LONGER, POINT))
+    lengths, roots, _ = curves_figure(Sweep("m", (1, 0), Shape(), (curve,)), subject="my:pair").axes
+    drawn = {
+        (panel, line.get_linestyle()): [str(x) for x in (*line.get_xdata(), *line.get_ydata())]
+        for panel, axes in (("length", lengths), ("root", roots))
+        for line in axes.lines
+        if line.get_marker() != "*"
+    }
+    assert drawn == {
+        ("length", "-"): ["0", "1", "1.5", "2.5"],
+        ("length", ":"): ["0", "1", "1.75", "nan"],
+        ("root", "-"): ["0", "1", "0.5", "0.5"],
+        ("root", ":"): ["0", "1", "0.75", "nan"],
+    }
+
+
 def test_without_a_probe_there_is_no_panel_of_it():
     assert len(curves_figure(replace(FOUND, curves=FOUND.curves[:1]), subject="my:pair").axes) == 2
