@@ -116,7 +116,7 @@ def stopped_in_time(budget: Budget) -> Iterator[None]:
     """The first Ctrl-C, or the end of --max-seconds, spends the budget, so that what was covered is reported.
 
     Code that does not look at the budget - a user's builder that never ends - is interrupted GRACE seconds later.
-    Where the engine has noticed by itself that time is up, it is left to finish its report.
+    Where the engine has noticed by itself that it must stop, it has as much time again to finish its report.
     """
     asked, reason = False, ""
 
@@ -133,10 +133,10 @@ def stopped_in_time(budget: Budget) -> Iterator[None]:
         nonlocal asked, reason
         if asked:
             raise KeyboardInterrupt
-        if budget.stopped is None:
-            budget.stopped = reason = "max_seconds"
-            asked = True
-            _alarm(GRACE)
+        again = (budget.max_seconds or 0) if budget.stopped else 0
+        asked, reason = True, budget.stopped or "max_seconds"
+        budget.stopped = reason
+        _alarm(again + GRACE)
 
     try:
         before = signal.signal(signal.SIGINT, stop)

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import time
 from fractions import Fraction
 
 import pytest
@@ -206,6 +207,22 @@ def impatient(pair, context, chance, shape):
     os.kill(os.getpid(), signal.SIGINT)
     while True:
         pass
+
+
+def test_an_endless_verifier_is_interrupted_even_when_the_trees_took_all_the_time(capsys, monkeypatch):
+    monkeypatch.setattr("rheocheck.cli.verify.GRACE", 0.2)
+    method = f"rheo+{__name__}:undecided"
+    code, out, _ = run(capsys, TOY, "-D", 2, "--values", 1, "--max-seconds", 0, "--method", method, "--json")
+    (curve,) = json.loads(out)["curves"]
+    assert (code, curve["left_out"]) == (3, [{"value": 1, "stopped": "max_seconds", "covered": "0"}])
+
+
+def undecided(p, children, chance):
+    """A verifier that never ends, though not for ever, so that a test of it does."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        pass
+    return chance.choose(p), False
 
 
 def test_infinite_seconds_are_no_limit(capsys):
