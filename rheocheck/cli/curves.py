@@ -51,9 +51,11 @@ def curves(
     """Compute exact curves on PAIR: what is gained and lost along m, T, K, D or N.
 
     PAIR is a pair file (JSON) or module:attr, such as toy_models.one_lead:pair. A temperature applies to both models.
-    Every figure is exact; a point beyond --max-classes or --max-seconds is left out and named. Exit 0; 2 on bad
-    input; 3 when no point could be computed. Ctrl-C ends the sweep with the points so far.
+    Every figure is exact and of one cycle; a point beyond --max-classes or --max-seconds is left out and named. Exit 0;
+    2 on bad input; 3 when no point could be computed. Ctrl-C ends the sweep with the points so far.
     """
+    if over == "K" and frontier is not None:
+        branching = frontier + 1  # the swept size means nothing, but an F equal to it would follow it
     shape = Shape(leads=leads, branching=branching, depth=depth, nodes=nodes, frontier=frontier)
     asked = tuple(_method(text) for text in methods) or METHODS
     wanted = parse_values(values, over)
@@ -68,11 +70,12 @@ def curves(
             loaded, over, wanted, asked, shape, context=start, done=bar.update,
             budget=lambda: Budget(max_classes, max_seconds), guard=stopped_in_time,
         )  # fmt: skip
+    subject = f'{pair} after "{context}"' if start else pair
+    click.echo(json.dumps(found.to_json(), indent=1) if as_json else curves_text(found, subject=subject))
     if plot is not None and found.computed:
         from rheocheck.report.curves_plot import save_plot
 
-        save_plot(found, plot, subject=pair)
-    click.echo(json.dumps(found.to_json(), indent=1) if as_json else curves_text(found, subject=pair))
+        save_plot(found, plot, subject=subject)
     return 0 if found.computed else 3
 
 
@@ -89,8 +92,8 @@ def parse_values(text: str, over: str) -> tuple[Value, ...]:
         elif over == "T" and re.fullmatch(r"\s*\d{0,6}\.\d{1,9}\s*", part):
             values.append(float(part))
         else:
-            kind = "numbers" if over == "T" else "integers"
-            raise InputError(f'--values must be {kind} of at least 0, such as "0..4" or "1,2,4", got {part!r:.40}')
+            kind = 'decimals, such as "0,0.5,1..3"' if over == "T" else 'integers, such as "0..4" or "1,2,4"'
+            raise InputError(f"--values must be {kind}, of at least 0, got {part!r:.40}")
     if not 1 <= len(values) <= MOST_VALUES:
         raise InputError(f"--values must be 1 to {MOST_VALUES} numbers, got {text!r:.40}; ask for fewer, or for some")
     return tuple(values)

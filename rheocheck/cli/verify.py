@@ -24,6 +24,7 @@ from rheocheck.exact.verify import METHODS
 from rheocheck.report.verify_text import verify_text
 
 GRACE = 3.0  # seconds between asking code to stop and interrupting it
+FOREVER = 1e8  # seconds, three years: the system's timer refuses an infinite wait
 
 
 @click.command(short_help="Say exactly whether a decoder emits the target's law on a toy pair.")
@@ -115,25 +116,27 @@ def stopped_in_time(budget: Budget) -> Iterator[None]:
     """The first Ctrl-C, or the end of --max-seconds, spends the budget, so that what was covered is reported.
 
     Code that does not look at the budget - a user's builder that never ends - is interrupted GRACE seconds later.
-    Where the engine has noticed by itself that time is up, it is left to finish its report.
+    Where the engine has noticed by itself that it must stop, it has as much time again to finish its report.
     """
-    asked = False
+    asked, reason = False, ""
 
     def stop(*_: Any) -> None:
-        nonlocal asked
+        nonlocal asked, reason
+        reason = "interrupted"
         if budget.stopped is None:
-            budget.stopped, asked = "interrupted", True
+            budget.stopped, asked = reason, True
             _alarm(GRACE)
         else:
             raise KeyboardInterrupt
 
     def late(*_: Any) -> None:
-        nonlocal asked
+        nonlocal asked, reason
         if asked:
             raise KeyboardInterrupt
-        if budget.stopped is None:
-            budget.stopped, asked = "max_seconds", True
-            _alarm(GRACE)
+        again = (budget.max_seconds or 0) if budget.stopped else 0
+        asked, reason = True, budget.stopped or "max_seconds"
+        budget.stopped = reason
+        _alarm(again + GRACE)
 
     try:
         before = signal.signal(signal.SIGINT, stop)
@@ -149,8 +152,9 @@ def stopped_in_time(budget: Budget) -> Iterator[None]:
     finally:
         _alarm(0)
         signal.signal(signal.SIGINT, before)
+        budget.stopped = reason or budget.stopped  # what was interrupted cannot tell Ctrl-C from the clock
 
 
 def _alarm(seconds: float) -> None:
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, FOREVER))

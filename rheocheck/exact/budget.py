@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from rheocheck.core.errors import InputError
+
 Progress = Callable[[Any, int], None]  # (probability covered so far, classes so far)
 
 ENUMERATION = 0.7  # share of max_seconds that an enumeration may take: what it found must still be pushed through
@@ -27,6 +29,10 @@ class Budget:
     stopped: str | None = None
     classes: int = 0
     started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        if self.max_seconds is not None and not self.max_seconds >= 0:
+            raise InputError(f"max_seconds must be a number of at least 0, got {self.max_seconds!r}; try 60")
 
     def spend(self, covered: Any) -> bool:
         """Count one class; False when the budget is spent."""

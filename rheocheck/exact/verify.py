@@ -14,6 +14,7 @@ from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context, Pair
 from rheocheck.core.shape import Shape
 from rheocheck.core.verifiers import rheo as rheo_verifier
+from rheocheck.exact.acceptance import acceptance, best_acceptance
 from rheocheck.exact.assignments import raw_assignments
 from rheocheck.exact.budget import Budget
 from rheocheck.exact.certificate import ASSUMES, certify
@@ -24,9 +25,8 @@ from rheocheck.exact.forest import Forest
 from rheocheck.exact.numbers import Number, as_fraction, fastest
 from rheocheck.exact.slots import Slots
 from rheocheck.exact.tokens import joint_law, prefixes
-from rheocheck.exact.transport import optimal_acceptance
 from rheocheck.exact.variation import certain_excess, first_token_variation, total_variation, witness
-from rheocheck.exact.verification import Acceptance, Verification
+from rheocheck.exact.verification import Verification
 
 REACH = 1_000_000  # classes an enumeration may take when no budget was set: about a minute, 1 GiB
 REACH_REPLAY = 200_000  # the same for a callable builder, whose classes are replays
@@ -162,8 +162,7 @@ class _Engine:
 
     def _exact(self, variation: Any, emission: Emission, visits: Any, emitted: Any) -> Verification:
         false_claims = self._in_time(self._false_claims)
-        length = as_fraction(emission.expected_length)
-        best = self._in_time(lambda: self._optimum(emission))
+        best = self._in_time(lambda: best_acceptance(self.pair, emission, self.budget))
         return Verification(
             verdict="biased" if variation else "lossless",
             method="exact",
@@ -173,15 +172,12 @@ class _Engine:
             lower=as_fraction(variation),
             upper=as_fraction(variation),
             first_token_total_variation=as_fraction(first_token_variation(self.pair, self.start, emitted)),
-            expected_length=length,
+            expected_length=as_fraction(emission.expected_length),
             classes=self.budget.classes,
             assignments=self._assignments(),
             false_claims=false_claims,
             fallbacks=sum(len(cycle.fallbacks) for cycle in self.emissions.values()),
-            acceptance=Acceptance(
-                as_fraction(emission.accepts.get(emission.start, 0)),
-                as_fraction(sum(emission.accepts.values())) / length,
-            ),
+            acceptance=acceptance(emission),
             optimal_acceptance=best,
             witness=witness(self.pair, visits, emitted),
         )
@@ -189,16 +185,6 @@ class _Engine:
     def _false_claims(self) -> int | None:
         audits = [audit_claims(forest, self.pair.vocab_size, self.budget) for forest in self.forests]
         return sum(audit.count() for audit in audits if audit) if None not in audits else None
-
-    def _optimum(self, emission: Emission) -> Acceptance | None:
-        """The best acceptance possible at the contexts of a cycle."""
-        best: dict[Context, Any] = {}
-        for context, kept in emission.kept.items():
-            if self.budget.late():
-                return None
-            best[context] = optimal_acceptance(self.pair.p(context), kept)
-        length = as_fraction(emission.expected_length)
-        return Acceptance(as_fraction(best[emission.start]), as_fraction(sum(best.values())) / length)
 
     def _in_time(self, compute: Callable[[], T]) -> T | None:
         """What `compute` gives; None when it is interrupted, since the verdict stands without it."""

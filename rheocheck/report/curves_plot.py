@@ -23,6 +23,8 @@ def check_plot(path: str) -> None:
         raise InputError(f"--plot must be a file ending in {' or '.join(SUFFIXES)}, got {path!r:.80}; try curves.png")
     if not Path(path).absolute().parent.is_dir():
         raise InputError(f"--plot must be a file in a folder that exists, got {path!r:.80}; make the folder first")
+    if Path(path).is_dir():
+        raise InputError(f"--plot must be a file, got the folder {path!r:.80}; name a file in it")
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -36,8 +38,11 @@ def save_plot(found: Sweep, path: str, *, subject: str) -> None:
     check_plot(path)
     from matplotlib import rc_context
 
-    with rc_context({"svg.fonttype": "none"}):  # text stays text
-        curves_figure(found, subject=subject).savefig(path, dpi=120)
+    try:
+        with rc_context({"svg.fonttype": "none"}):  # text stays text
+            curves_figure(found, subject=subject).savefig(path, dpi=120)
+    except OSError as error:
+        raise InputError(f"--plot must be a file that can be written, got {path!r:.80}: {error.strerror}") from None
 
 
 def curves_figure(found: Sweep, *, subject: str) -> Any:

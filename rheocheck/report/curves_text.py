@@ -6,6 +6,7 @@ from fractions import Fraction
 from rheocheck.exact import Curve, LeftOut, Point, Sweep
 
 LAYERS = 4  # layers whose acceptance is shown
+TINY = Fraction(1, 10**300)  # floats much smaller are 0
 STOPPED = {"max_classes": "--max-classes", "max_seconds": "--max-seconds", "interrupted": "interrupted"}
 
 
@@ -30,12 +31,12 @@ def readings(found: Sweep) -> Iterator[str]:
     """A sentence per curve: where it is best, and what it gains there over the first curve; or that it is biased."""
     best_at = "is best for" if found.over != "T" else "is longest for"  # nobody chooses the temperature for its length
     for curve in found.curves:
-        best = curve.best
+        best, some = curve.best, " that was computed" if curve.left_out else ""
         if best is not None and flat(curve):
-            yield f"{curve.method}: {figure(best.expected_length)} tokens at every {found.over}"
+            yield f"{curve.method}: {figure(best.expected_length)} tokens at every {found.over}{some}"
         elif best is not None:
             tokens = f"{figure(best.expected_length)} tokens{_gains(found, curve, best)}"
-            yield f"{found.over} = {best.value:g} {best_at} {curve.method}: {tokens}"
+            yield f"{found.over} = {best.value:g}{some and ', of those computed,'} {best_at} {curve.method}: {tokens}"
         if curve.biased:
             biased = [point for point in curve.points if point.biased]
             where = ", ".join(f"{point.value:g}" for point in biased)
@@ -62,12 +63,14 @@ def flat(curve: Curve) -> bool:
 
 
 def _gains(found: Sweep, curve: Curve, best: Point) -> str:
-    """What the curve gains over the first one at its best, and at the last value."""
+    """What the curve gains over the first one at its best, and at the last value; over a biased one nothing."""
     base = found.curves[0]
+    if curve is base or base.biased or base.at(best.value) is None:
+        return ""
     gains = []
-    for at in dict.fromkeys((best.value, found.values[-1])) if curve is not base else ():
+    for at in dict.fromkeys((best.value, found.values[-1])):
         mine, other = curve.at(at), base.at(at)
-        if mine is not None and other is not None and not mine.biased:
+        if mine is not None and other is not None:
             gain = mine.expected_length - other.expected_length
             where = f"over {base.method}" if at == best.value else f"at {found.over} = {at:g}"
             gains.append(f"{f'{float(gain):+.4f}' if gain else '0'} {where}")
@@ -106,4 +109,6 @@ def figure(x: Fraction | None) -> str:
     """Four decimals; 0 only of an exact zero, and - of nothing."""
     if x is None:
         return "-"
-    return "0" if x == 0 else f"{float(x):.4f}" if x >= Fraction(1, 10_000) else f"{float(x):.1g}"
+    if 0 < x < TINY:
+        return f"<{float(TINY):g}"
+    return f"{float(x):.4f}" if x >= Fraction(1, 10_000) else f"{float(x):.1g}"

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import time
 from fractions import Fraction
 
 import pytest
@@ -39,7 +40,7 @@ def test_json(capsys):
     assert (answer["over"], answer["values"], answer["sizes"]) == ("K", [1, 3], {"m": 1, "D": 3, "N": 6})
     (curve,) = answer["curves"]
     assert set(curve) == {"method", "best", "points", "left_out"}
-    assert (curve["method"], curve["left_out"]) == ("rheo + recursive", [])
+    assert (curve["method"], curve["best"], curve["left_out"]) == ("rheo + recursive", 3, [])
     there = sweep(load_pair(TOY), "K", [1, 3]).curves[1]  # N = 8: another question
     assert [set(point) for point in curve["points"]] == 2 * [{
         "value", "expected_length", "ceiling", "acceptance", "optimal_acceptance", "levels", "total_variation",
@@ -106,6 +107,39 @@ def test_a_picture(capsys, tmp_path, suffix):
         assert b"naive + rheo (BIASED)" in written
 
 
+def test_a_picture_that_cannot_be_written_costs_no_answer(capsys, monkeypatch, tmp_path):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
+    code, out, err = run(capsys, TOY, "-D", 2, "--values", 1, "--plot", tmp_path / "curves.svg")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--plot must be a file that can be written, got " in err and err.endswith(": No space left on device\n")
+    assert out.startswith(f"exact curves over m on {TOY} (")
+
+
+def test_a_frontier_that_was_asked_for_stays(capsys):
+    """Even one equal to the default K, which is swept: it must not follow."""
+    out = run(capsys, TOY, "--over", "K", "--values", 2, "-F", 4, "-N", 20, "--method", "top_k+rheo", "--json")[1]
+    answer = json.loads(out)
+    shape = Shape(branching=2, nodes=20, frontier=4)
+    there = verify(load_pair(TOY), BUILDERS["top_k"], VERIFIERS["rheo"], shape)
+    follows = verify(load_pair(TOY), BUILDERS["top_k"], VERIFIERS["rheo"], Shape(branching=2, nodes=20))
+    assert answer["sizes"]["F"] == 4
+    assert answer["curves"][0]["points"][0]["expected_length"] == str(there.expected_length)
+    assert there.expected_length != follows.expected_length
+
+
+def test_a_context_is_named(capsys):
+    out = run(capsys, TOY, "-D", 2, "--values", 1, "--context", "0 1")[1]
+    assert out.startswith(f'exact curves over m on {TOY} after "0 1" (')
+
+
+def test_of_nothing_no_picture_is_drawn(capsys, tmp_path):
+    assert run(capsys, TOY, "-D", 2, "--max-seconds", 0, "--plot", tmp_path / "curves.svg")[0] == 3
+    assert not list(tmp_path.iterdir())
+
+
 def test_no_matplotlib_is_one_line(capsys, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = run(capsys, TOY, "--plot", tmp_path / "curves.png")
@@ -116,10 +150,10 @@ def test_no_matplotlib_is_one_line(capsys, monkeypatch, tmp_path):
 BAD = {
     "missing file": (["nowhere.json"], "pair file 'nowhere.json' must be readable"),
     "over": ([TOY, "--over", "F"], "is not one of 'm', 'T', 'K', 'D', 'N'"),
-    "values": ([TOY, "--values", "a..b"], "--values must be integers of at least 0"),
-    "negative": ([TOY, "--values", "-1"], "--values must be integers of at least 0"),
-    "decimal size": ([TOY, "--values", "0.5"], "--values must be integers of at least 0"),
-    "no number": ([TOY, "--over", "T", "--values", "hot"], "--values must be numbers of at least 0"),
+    "values": ([TOY, "--values", "a..b"], "--values must be integers, such as"),
+    "negative": ([TOY, "--values", "-1"], "--values must be integers, such as"),
+    "decimal size": ([TOY, "--values", "0.5"], "--values must be integers, such as"),
+    "no number": ([TOY, "--over", "T", "--values", "hot"], "--values must be decimals, such as"),
     "empty range": ([TOY, "--values", "3..1"], "--values must be 1 to 200 numbers"),
     "too many": ([TOY, "--values", "0..900000"], "--values must be 1 to 200 numbers"),
     "twice": ([TOY, "--values", "1,1"], "values must be some numbers, each once"),
@@ -133,13 +167,17 @@ BAD = {
     "context": ([TOY, "--context", "9"], "the context must hold tokens 0..5"),
     "picture": ([TOY, "--plot", "curves.pdf"], "--plot must be a file ending in .png or .svg"),
     "folder": ([TOY, "--plot", "no/such/curves.png"], "--plot must be a file in a folder that exists"),
+    "no time": ([TOY, "--max-seconds", "nan"], "max_seconds must be a number of at least 0, got nan"),
+    "a folder": ([TOY, "--plot", "tests.svg"], "--plot must be a file, got the folder 'tests.svg'"),
     "no pair": ([], "Missing argument 'PAIR'"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_one_line_and_exit_2(capsys, name):
+def test_bad_input_is_one_line_and_exit_2(capsys, monkeypatch, tmp_path, name):
     arguments, wanted = BAD[name]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests.svg").mkdir()
     code, out, err = run(capsys, *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert wanted in err
@@ -152,6 +190,43 @@ def test_an_endless_builder_is_left_out_and_the_sweep_goes_on(capsys, monkeypatc
     endless, fixed = json.loads(out)["curves"]
     assert (code, endless["points"], len(fixed["points"])) == (0, [], 1)
     assert endless["left_out"] == [{"value": 1, "stopped": "max_seconds", "covered": "0"}]
+
+
+def test_ctrl_c_ends_the_sweep_whatever_the_clock_says(capsys, monkeypatch):
+    """The clock runs out while code that looks at neither is on its way to be interrupted: it is still Ctrl-C."""
+    monkeypatch.setattr("rheocheck.cli.verify.GRACE", 0.3)
+    arguments = [f"{PLUGINS}:pair", "--values", "1,2", "--max-seconds", 0.2, "--method", f"{__name__}:impatient+rheo"]
+    code, out, _ = run(capsys, *arguments, "--method", "top_k+rheo", "--json")
+    assert code == 3
+    for curve in json.loads(out)["curves"]:
+        assert [point["stopped"] for point in curve["left_out"]] == ["interrupted", "interrupted"]
+
+
+def impatient(pair, context, chance, shape):
+    """An endless builder at which somebody presses Ctrl-C at once."""
+    os.kill(os.getpid(), signal.SIGINT)
+    while True:
+        pass
+
+
+def test_an_endless_verifier_is_interrupted_even_when_the_trees_took_all_the_time(capsys, monkeypatch):
+    monkeypatch.setattr("rheocheck.cli.verify.GRACE", 0.2)
+    method = f"rheo+{__name__}:undecided"
+    code, out, _ = run(capsys, TOY, "-D", 2, "--values", 1, "--max-seconds", 0, "--method", method, "--json")
+    (curve,) = json.loads(out)["curves"]
+    assert (code, curve["left_out"]) == (3, [{"value": 1, "stopped": "max_seconds", "covered": "0"}])
+
+
+def undecided(p, children, chance):
+    """A verifier that never ends, though not for ever, so that a test of it does."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        pass
+    return chance.choose(p), False
+
+
+def test_infinite_seconds_are_no_limit(capsys):
+    assert run(capsys, TOY, "-D", 2, "--values", 1, "--max-seconds", "inf")[0] == 0
 
 
 def interrupting(pair, context, chance, shape):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rheocheck.core import BUILDERS, VERIFIERS, InputError, Pair, Shape, build, load_pair, naive, one_hot, outcomes
 from rheocheck.core.decoder import child_with
 from rheocheck.exact import Budget, Curve, LeftOut, Method, Walk, forest_of, sweep, tempered, verify
+from rheocheck.exact.curves.ceiling import length_ceiling
 from rheocheck.exact.curves.sweep import METHODS
 from tests.oracle import measures, target_law
 from tests.strategies import pairs, shapes
@@ -172,6 +173,19 @@ def test_a_frontier_of_its_own_does_not_follow_the_branching():
         assert found.curves[2].points[0].expected_length == there.expected_length
 
 
+def test_after_a_context_everything_is_that_of_the_pair_moved_there():
+    start, after = [["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"], ["1/3", "2/3"]]
+    pair = Pair(2, *({(): at, (1,): one} for at, one in zip(start, after, strict=True)))
+    moved = Pair(2, *({(): one, (0,): at, (1,): one} for at, one in zip(start, after, strict=True)))
+    shape = Shape(leads=0, branching=2, depth=2, nodes=4)
+    here, there = (
+        sweep(which, "m", [0, 1], shape=shape, context=context).curves for which, context in ((pair, (1,)), (moved, ()))
+    )
+    for one, other in zip(here, there, strict=True):
+        assert [replace(p, seconds=0) for p in one.points] == [replace(p, seconds=0) for p in other.points]
+    assert here[2].points[0].ceiling != sweep(pair, "m", [0], shape=shape).curves[2].points[0].ceiling
+
+
 def test_a_context_and_a_callable_builder():
     pair = Pair(2, {(): ["1/2", "1/2"], (1,): ["3/4", "1/4"]}, {(): ["1/4", "3/4"], (1,): ["1/3", "2/3"]})
 
@@ -268,6 +282,23 @@ def test_a_ceiling_out_of_reach_leaves_the_length(monkeypatch):
     assert [point.expected_length for point in found.points] == [point.expected_length for point in whole.points]
 
 
+def test_a_ceiling_is_whole_or_none_at_every_limit(monkeypatch):
+    """Three children that are always kept, each above a probe of three tokens: never a part for the whole."""
+    spread = {(x,): ["1/3", "1/4", "1/6", "1/6", "1/12"] for x in range(3)}
+    pair = Pair(5, {(): ["1/2", "1/3", "1/6", 0, 0], **spread}, {(): ["1/5"] * 5})
+    shape, which = Shape(leads=2, branching=3, depth=2, nodes=12), METHODS[1]
+    whole = only(pair, shape, which).ceiling
+    for limit in range(1, 31):
+        monkeypatch.setattr("rheocheck.exact.curves.ceiling.MOST_SETS", limit)
+        assert only(pair, shape, which).ceiling == (whole if limit >= 27 else None)
+
+
+def test_a_ceiling_watches_the_clock():
+    forest = forest_of(TOY, BUILDERS["rheo"], (), SHAPE, Budget())
+    assert length_ceiling(TOY, forest, (), 2, Budget(max_seconds=0)) is None
+    assert length_ceiling(TOY, forest, (), 2, Budget()) == only(TOY, SHAPE, METHODS[1]).ceiling
+
+
 def test_probes_are_counted_over_all_chunks_of_trees():
     """The walk pushes 64 trees first, then more: the counts are those of the trees one by one."""
     forest = forest_of(TOY, BUILDERS["rheo"], (), Shape(leads=0, branching=4, depth=2, nodes=10))
@@ -279,6 +310,53 @@ def test_probes_are_counted_over_all_chunks_of_trees():
         counts = [a + b for a, b in zip(counts, (one.parents, one.survived, one.to_probe), strict=True)]
     assert [whole.parents, whole.survived, whole.to_probe] == counts
     assert 0 < whole.to_probe < whole.survived
+
+
+@pytest.mark.parametrize("where", ["length_ceiling", "best_acceptance"])
+def test_an_interrupt_after_the_walk_keeps_the_length_and_ends_the_sweep(monkeypatch, where):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    whole = sweep(TOY, "m", [1, 2], shape=SHAPE).curves[0].points[0]
+    monkeypatch.setattr(f"rheocheck.exact.curves.point.{where}", interrupted)
+    first, *_ = curves = sweep(TOY, "m", [1, 2], shape=SHAPE).curves
+    (point,) = first.points
+    assert point.expected_length == whole.expected_length
+    assert point.ceiling is None  # after Ctrl-C nothing else is begun
+    assert (point.optimal_acceptance is None) == (where == "best_acceptance")
+    assert sum(len(curve.points) for curve in curves) == 1
+    assert {left.stopped for curve in curves for left in curve.left_out} == {"interrupted"}
+
+
+def test_figures_that_are_late_leave_the_length(monkeypatch):
+    """The clock runs out as soon as the walk is over."""
+    emitted = Walk.emission
+
+    def emission(self, start, budget):
+        out = emitted(self, start, budget)
+        budget.max_seconds = 0
+        return out
+
+    whole = only(TOY, SHAPE, METHODS[2])
+    monkeypatch.setattr(Walk, "emission", emission)
+    late = only(TOY, SHAPE, METHODS[2])
+    assert late == replace(whole, optimal_acceptance=None, ceiling=None, seconds=late.seconds)
+
+
+def test_what_verifiers_share_is_counted_for_each():
+    """One forest and one ceiling for both; each of their points says what that forest cost."""
+    ticks = []
+    _, one, other = sweep(TOY, "m", [0, 2], shape=SHAPE, done=lambda: ticks.append(1)).curves
+    assert [p.classes for p in one.points] == [p.classes for p in other.points]
+    for point in one.points:
+        assert point.classes == verify(TOY, shape=replace(SHAPE, leads=point.value)).classes > 0
+    assert len(ticks) == 6
+
+
+def test_a_probe_that_is_never_kept_is_not_a_probe_that_does_not_exist():
+    kept, none = (only(TOY, replace(SHAPE, leads=m, nodes=1), METHODS[2]) for m in (1, 4))
+    assert (kept.probe_survival, kept.probe_acceptance) == (0, None)
+    assert (none.probe_survival, none.probe_acceptance) == (None, None)
 
 
 def test_no_time_leaves_everything_out():
@@ -332,6 +410,11 @@ BAD = {
     "fraction": (dict(values=[0.5]), "leads must be an integer of at least 0, got 0.5"),
     "cold": (dict(over="T", values=[-1]), "a temperature must be a finite number of at least 0, got -1"),
     "infinite": (dict(over="T", values=[float("inf")]), "a temperature must be a finite number"),
+    "no number": (
+        dict(over="T", values=[float("nan")]),
+        "a temperature must be a finite number of at least 0, got nan",
+    ),
+    "a text": (dict(over="T", values=["1.0"]), "a temperature must be a finite number of at least 0, got '1.0'"),
     "no methods": (dict(methods=[]), "methods must be some decoders"),
     "methods twice": (dict(methods=[CONTROL, CONTROL]), "each named once"),
     "context": (dict(context=(9,)), "the context must hold tokens 0..5"),

@@ -62,7 +62,7 @@ def _product(forest: Forest, tree: int, length: int, found: dict[tuple[int, int]
         below = _sets(forest, subtree, length - 1, found)
         if below is None:
             return None
-        if token is None or set(below) == {frozenset()}:
+        if token is None:
             continue
         product: Sets | None = {}
         for some, mass in below.items():

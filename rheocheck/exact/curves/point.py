@@ -8,6 +8,7 @@ from typing import Any
 from rheocheck.core.decoder import Builder, Verifier, is_rule
 from rheocheck.core.pair import Context, Pair
 from rheocheck.core.shape import Shape
+from rheocheck.exact.acceptance import acceptance, best_acceptance
 from rheocheck.exact.budget import Budget
 from rheocheck.exact.curves.ceiling import length_ceiling
 from rheocheck.exact.curves.values import LeftOut, Point, Value
@@ -16,9 +17,7 @@ from rheocheck.exact.enumeration import forest_of
 from rheocheck.exact.forest import Forest
 from rheocheck.exact.numbers import as_fraction
 from rheocheck.exact.slots import Slots
-from rheocheck.exact.transport import optimal_acceptance
 from rheocheck.exact.variation import total_variation
-from rheocheck.exact.verification import Acceptance
 
 
 @dataclass
@@ -65,20 +64,17 @@ def point_of(value: Value, trees: Trees, verifier: Verifier, budget: Budget) -> 
     covered = sum(emission.stops.values())
     if covered != 1:
         return LeftOut(value, str(budget.stopped), as_fraction(covered))
-    length = emission.expected_length
     rule = is_rule(trees.builder)  # of any other builder nobody knows which child is the probe
     survived, parents = (emission.survived, emission.parents) if rule else (0, 0)
     return Point(
         value=value,
-        expected_length=as_fraction(length),
-        acceptance=Acceptance(
-            as_fraction(emission.accepts.get(start, 0)), as_fraction(sum(emission.accepts.values()) / length)
-        ),
+        expected_length=as_fraction(emission.expected_length),
+        acceptance=acceptance(emission),
         levels=_levels(emission, trees.shape.depth),
         total_variation=as_fraction(total_variation(pair, start, emission.stops)),
         probe_survival=as_fraction(survived / parents) if survived or (parents and trees.probes()) else None,
         probe_acceptance=as_fraction(emission.to_probe / survived) if survived else None,
-        optimal_acceptance=_in_time(lambda: _optimum(pair, emission, budget), budget),
+        optimal_acceptance=_in_time(lambda: best_acceptance(pair, emission, budget), budget),
         ceiling=_fraction(trees.bound(budget)),
         classes=trees.classes,
         seconds=budget.seconds(),
@@ -91,16 +87,6 @@ def _levels(emission: Emission, depth: int) -> tuple[Fraction | None, ...]:
     for context, mass in emission.visits.items():
         reached[len(context) - len(emission.start)] += mass
     return tuple(as_fraction(down / here) if here else None for here, down in zip(reached, reached[1:], strict=False))
-
-
-def _optimum(pair: Pair, emission: Emission, budget: Budget) -> Acceptance | None:
-    """The best acceptance possible at the nodes that the walk comes to, as often as it comes there."""
-    best: dict[Context, Any] = {}
-    for context, kept in emission.kept.items():
-        if budget.late():
-            return None
-        best[context] = optimal_acceptance(pair.p(context), kept)
-    return Acceptance(as_fraction(best[emission.start]), as_fraction(sum(best.values()) / emission.expected_length))
 
 
 def _in_time(compute: Callable[[], Any], budget: Budget) -> Any:

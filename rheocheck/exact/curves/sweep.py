@@ -111,8 +111,6 @@ def _attempt(
     except KeyboardInterrupt:
         spent.stopped = spent.stopped or "interrupted"
         outcome = LeftOut(value, spent.stopped, Fraction(0))
-    if spent.stopped == "interrupted" and spent.late():  # the guard interrupts code that does not look at the clock
-        spent.stopped = "max_seconds"
     return replace(outcome, stopped=str(spent.stopped)) if isinstance(outcome, LeftOut) else outcome
 
 

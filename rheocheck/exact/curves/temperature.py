@@ -9,6 +9,7 @@ the floats that the powers are; each float is then taken as its exact Fraction, 
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from numbers import Real
 
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context, Law, Pair, one_hot
@@ -16,7 +17,7 @@ from rheocheck.core.pair import Context, Law, Pair, one_hot
 
 def tempered(pair: Pair, temperature: float) -> Pair:
     """The pair with both models at `temperature`; 0 is greedy: one-hot on the likeliest token, the smallest of ties."""
-    if not (math.isfinite(temperature) and temperature >= 0):
+    if not (isinstance(temperature, Real) and 0 <= temperature < math.inf):
         raise InputError(f"a temperature must be a finite number of at least 0, got {temperature!r}; try 1")
     if temperature == 1:
         return pair
