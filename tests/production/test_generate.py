@@ -372,19 +372,24 @@ def test_models_that_read_no_tree_are_refused():
 
 
 def test_a_sliding_window_is_refused():
-    """Gemma2 says so in its config, Mistral by its cache; RecurrentGemma has other layers still."""
+    """Gemma2 says so in its config, Mistral by its cache; RecurrentGemma has other layers still.
+
+    GPT-Neo has windows of columns, which are no positions here, over a cache that is kept whole.
+    """
     import transformers
 
     small = {
         "vocab_size": 8, "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 1,
         "num_key_value_heads": 1, "head_dim": 16,
     }  # fmt: skip
+    neo = {"num_layers": 2, "num_heads": 2, "window_size": 4}
     for family, more, message in (
         ("Gemma2", {}, "target must have full attention in all layers, Gemma2ForCausalLM has sliding_attention"),
         ("Mistral", {"sliding_window": 4}, "must hold all keys and values, got that of MistralForCausalLM"),
         ("RecurrentGemma", {}, "target must have full attention in all layers, .* has linear_attention"),
+        ("GPTNeo", {**neo, "attention_types": [[["global", "local"], 1]]}, "GPTNeoForCausalLM has local"),
     ):
-        config = getattr(transformers, f"{family}Config")(**small, **more)
+        config = getattr(transformers, f"{family}Config")(**{**small, **more})
         model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
         with pytest.raises(InputError, match=message):
             generate(model, model, [Request(prompt=(1, 2, 3), max_new_tokens=9)])
