@@ -79,9 +79,10 @@ def positions(model: Any) -> float:
 
 
 def check_device(name: str) -> None:
-    """Raise InputError where nothing can be put on this device."""
+    """Raise InputError where nothing can be put, or drawn, on this device."""
     try:
         torch.empty(0, device=name)
+        torch.Generator(name)
     except (RuntimeError, AssertionError) as error:
         why = str(error).splitlines()[0]
         raise InputError(f"device must be one that torch can use, got {name!r}: {why:.120}; try cpu") from error

@@ -111,6 +111,8 @@ def test_trees_of_all_kinds(capsys, folders, options):
             ["--prompt-ids", "1", "--device", "nonsense"],
             "device must be one that torch can use, got 'nonsense'",
         ),
+        ("drafter", ["--prompt-ids", "1", "--device", "meta"], "device must be one that torch can use, got 'meta'"),
+        ("drafter", ["--prompt-ids", "1", "-K", 200], "branching must be at most top = 128, got 200; lower it"),
         ("drafter", ["--prompt-ids", "1", "--against-greedy"], "temperature must be 0 to compare with greedy search"),
         ("drafter", [], "exactly one of --prompt and --prompt-ids must be given"),
         ("nowhere", ["--prompt-ids", "1"], "must be a causal model of transformers"),
