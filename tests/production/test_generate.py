@@ -123,6 +123,14 @@ def test_statistics(models):
     assert set(generate(*models, REQUESTS, shape=SHAPES[-1]).statistics.blocks) == {1}
 
 
+def test_a_drafter_that_is_the_target_is_never_rejected(models):
+    """Its law has the temperature of the row, the positions and the ancestors of the node; all are needed for it."""
+    requests = [dataclasses.replace(request, top_k=0, top_p=1.0) for request in REQUESTS]
+    chain = Shape(leads=0, branching=1, depth=3, nodes=3)
+    found = generate(models[0], models[0], requests, shape=chain).statistics
+    assert set(found.blocks) == {4} and found.probe_survival == found.probe_acceptance == 1.0
+
+
 def test_the_last_position_can_be_used(models):
     limit = models[0].config.max_position_embeddings
     long = Request(prompt=(1,) * (limit - 6), max_new_tokens=6, temperature=0.0)
@@ -163,6 +171,10 @@ def test_a_bad_request_is_one_line(models, wrong, message):
 def test_bad_models_are_one_line(models):
     with pytest.raises(InputError, match="one vocabulary, got 8 and 7 tokens"):
         generate(models[0], tiny_llama(7, 1), REQUESTS)
+    short = tiny_llama(8, 1)
+    short.config.max_position_embeddings = 20
+    with pytest.raises(InputError, match="of request 0 must fit 20 positions, got 3 [+] 21 = 24"):
+        generate(models[0], short, REQUESTS)
     with pytest.raises(InputError, match=r"drafter must not be in training mode.*drafter.eval\(\)"):
         generate(models[0], tiny_llama(8, 1).train(), REQUESTS)
     with pytest.raises(InputError, match="builder must be one of top_k, rheo, naive, got 'best'"):
@@ -185,9 +197,9 @@ def test_logits_that_are_no_law_are_one_line(who, value):
     seen = []
 
     def spoil(_, inputs, kwargs, out):
-        """Late, and in the second row alone."""
+        """Late, in the second row alone, and once: the drafter's pass is not the last one of its cycle."""
         seen.append(kwargs["input_ids"].shape)
-        if len(seen) > 8:
+        if len(seen) == 8:
             out.logits[1, -1, 3] = value
 
     broken.register_forward_hook(spoil, with_kwargs=True)
