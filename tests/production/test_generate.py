@@ -183,9 +183,10 @@ def test_bad_models_are_one_line(models):
         generate(*models, REQUESTS, verifier="none")
 
 
-def test_something_else_than_requests_is_one_line(models):
+@pytest.mark.parametrize("wrong", [[(1, 2, 3)], REQUESTS[0], iter(REQUESTS)])
+def test_something_else_than_requests_is_one_line(models, wrong):
     with pytest.raises(InputError, match="requests must be a sequence of Request, got .*; try"):
-        generate(*models, [(1, 2, 3)])
+        generate(*models, wrong)
 
 
 @pytest.mark.parametrize("who", ["target", "drafter"])
