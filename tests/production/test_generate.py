@@ -12,7 +12,7 @@ from rheocheck.adapters.tiny_models import tiny_llama
 from rheocheck.core import Shape
 from rheocheck.core.errors import InputError
 from rheocheck.production import BUILDERS, VERIFIERS, Request, against_greedy, generate
-from rheocheck.production.models import OTHERS, check_generation_config, takes
+from rheocheck.production.models import OTHERS, check_generation_config, positions, takes
 from tests.production.llamas import one_thread, relatives  # noqa: F401
 
 SHAPES = [
@@ -77,6 +77,11 @@ def test_seeds_tell_rows_apart(models):
     requests = [dataclasses.replace(REQUESTS[0], seed=seed) for seed in (1, 1, 2)]
     first, again, other = generate(*models, requests).tokens
     assert first == again != other
+
+
+def test_the_largest_top_k_is_off_and_the_smallest_seed_is_one(models):
+    request = dataclasses.replace(REQUESTS[0], seed=-(2**63))
+    assert generate(*models, [dataclasses.replace(request, top_k=2**70)]).tokens == generate(*models, [request]).tokens
 
 
 @pytest.mark.parametrize("maximum", range(1, 9))
@@ -159,6 +164,7 @@ def test_nothing_asked_is_nothing_answered(models):
         ({"eos": ("a",)}, "eos must be token ids"),
         ({"prompt": 5}, "prompt must be a tuple of token ids, got 5"),
         ({"prompt": (1, 8)}, r"prompt of request 1 must be ids in 0..7, got 8"),
+        ({"prompt": (1, -1)}, r"prompt of request 1 must be ids in 0..7, got -1"),
         ({"prompt": (0,) * 250}, "prompt and new tokens of request 1 must fit 256 positions, got 250 [+] 21 = 271"),
     ],
 )
@@ -343,6 +349,13 @@ def test_positions_that_depend_on_a_neighbour_are_not_used():
     assert against_greedy(model, model, requests, shape=SHAPES[0]).differences == ()  # drafts end at the 16th position
     with pytest.raises(InputError, match="of request 1 must fit 16 positions, got 10 [+] 7 = 17"):
         generate(model, model, [requests[0], Request(prompt=(3,) * 10, max_new_tokens=7)])
+
+
+@pytest.mark.parametrize(("kind", "last"), [("default", 64), ("yarn", 64), ("dynamic", 16), ("longrope", 16)])
+def test_rotary_embeddings_that_depend_on_the_batch(kind, last):
+    rope = {"rope_type": kind, "original_max_position_embeddings": 16}
+    text = SimpleNamespace(max_position_embeddings=64, rope_parameters=rope)
+    assert positions(SimpleNamespace(config=SimpleNamespace(get_text_config=lambda: text))) == last
 
 
 class Wrapped:
