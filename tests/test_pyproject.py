@@ -58,3 +58,8 @@ def test_wanted_extras_and_ranges():
     for extra in ("jax", "torch", "hf", "flashspec", "seqspecdecod", "fast", "parquet", "plots", "bench"):
         assert set(EXTRAS[extra]) <= set(EXTRAS["all"]), extra
         assert set(EXTRAS[extra]) <= set(EXTRAS["test"]), extra
+
+
+def test_the_extra_of_smollm2_is_enough_for_generate():
+    """The README installs it alone."""
+    assert {*EXTRAS["torch"], *EXTRAS["hf"]} <= set(EXTRAS["smollm2"])

@@ -6,12 +6,13 @@ FILE.gguf                read by transformers and dequantised; float32 unless a 
                          `tokenizer` of the same module is or returns
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rheocheck.adapters.tiny_models import needs
-from rheocheck.core.errors import InputError
+from rheocheck.core.errors import InputError, RheocheckError
 from rheocheck.core.loading import is_import_string, load_attribute
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def load(name: str, *, dtype: str = "auto", device: str = "cpu") -> "PreTrainedM
     logging.disable_progress_bar()
     try:
         return AutoModelForCausalLM.from_pretrained(**place, dtype=dtype).to(device).eval()
-    except (OSError, ValueError) as error:
+    except Exception as error:  # whatever a damaged or unfitting file makes of it
         raise _unloadable("a causal model of transformers", name, error) from error
     finally:
         if bars:
@@ -58,8 +59,8 @@ def _made(name: str, dtype: str, device: str) -> Any:
 
     model = load_attribute(name, "model")
     if not isinstance(model, torch.nn.Module) and callable(model):
-        model = model()
-    if not isinstance(model, torch.nn.Module) or not hasattr(getattr(model, "config", None), "vocab_size"):
+        model = _called(name, model)
+    if not isinstance(model, torch.nn.Module) or not hasattr(getattr(model, "config", None), "get_text_config"):
         raise InputError(
             f"{name} must be a causal model of transformers, or a function without arguments that returns one, "
             f"got {type(model).__name__}; name another attribute"
@@ -67,15 +68,29 @@ def _made(name: str, dtype: str, device: str) -> Any:
     return model.to(device, None if dtype == "auto" else getattr(torch, dtype)).eval()
 
 
+def _called(name: str, make: Callable[[], Any]) -> Any:
+    """What the user's function returns."""
+    try:
+        return make()
+    except RheocheckError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{name} must return when called without arguments, got {type(error).__name__}: {_first(error)}; "
+            "try it in Python"
+        ) from error
+
+
 def _tokenizer(name: str) -> Any:
     with needs("hf"):
         from transformers import AutoTokenizer
     if is_import_string(name):
+        load_attribute(name, "model")  # or say why it cannot be
         return _made_tokenizer(name.partition(":")[0])
     place = _place(name)
     try:
         return AutoTokenizer.from_pretrained(**place)
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    except Exception as error:
         raise _unloadable("a model with a tokenizer", name, error, WITHOUT) from error
 
 
@@ -83,7 +98,7 @@ def _made_tokenizer(module: str) -> Any:
     """What `tokenizer` of this module is or returns."""
     tokenizer = getattr(import_module(module), "tokenizer", None)
     if not hasattr(tokenizer, "get_vocab") and callable(tokenizer):
-        tokenizer = tokenizer()
+        tokenizer = _called(f"{module}:tokenizer", tokenizer)
     if not hasattr(tokenizer, "get_vocab"):
         raise InputError(f"{module} must have a tokenizer, got {type(tokenizer).__name__}: name it tokenizer{WITHOUT}")
     return tokenizer
@@ -103,5 +118,9 @@ def _place(name: str) -> dict[str, str]:
 
 
 def _unloadable(what: str, name: str, error: Exception, hint: str = "; name a folder or a model") -> InputError:
-    first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-    return InputError(f"{name} must be {what}, transformers says: {first}{hint}")
+    return InputError(f"{name or repr(name)} must be {what}, transformers says: {_first(error)}{hint}")
+
+
+def _first(error: Exception) -> str:
+    """The first line of what an error says."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

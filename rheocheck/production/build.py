@@ -143,4 +143,4 @@ def _check(root: Tensor, probe: Tensor, shape: Shape, top: int) -> None:
     if probe.shape[:2] != least[:2] or probe.shape[2] < least[2]:
         raise InputError(f"probe must have shape {least}, got {tuple(probe.shape)}; try draw_noise(shape, {B}, {V})")
     if shape.nodes and shape.branching > top:
-        raise InputError(f"branching must be at most top = {top}, got {shape.branching}; raise top")
+        raise InputError(f"branching must be at most top = {top}, got {shape.branching}; lower it")

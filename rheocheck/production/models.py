@@ -28,7 +28,9 @@ def check_model(name: str, model: Any) -> None:
     """Raise InputError where a model cannot read a tree: it must be told who sees whom, and where each token stands."""
     if model.training:
         raise InputError(f"{name} must not be in training mode, where dropout is drawn; call {name}.eval()")
-    other = set(getattr(model.config.get_text_config(), "layer_types", None) or ()) - {"full_attention"}
+    config = model.config.get_text_config()
+    layers = getattr(config, "layer_types", None) or getattr(config, "attention_layers", None) or ()  # GPT-Neo: latter
+    other = set(layers) - {"full_attention", "global"}
     if other:
         raise InputError(
             f"{name} must have full attention in all layers, {type(model).__name__} has {', '.join(sorted(other))}; "
@@ -77,9 +79,10 @@ def positions(model: Any) -> float:
 
 
 def check_device(name: str) -> None:
-    """Raise InputError where nothing can be put on this device."""
+    """Raise InputError where nothing can be put, or drawn, on this device."""
     try:
         torch.empty(0, device=name)
+        torch.Generator(name)
     except (RuntimeError, AssertionError) as error:
         why = str(error).splitlines()[0]
         raise InputError(f"device must be one that torch can use, got {name!r}: {why:.120}; try cpu") from error

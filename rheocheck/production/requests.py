@@ -72,7 +72,7 @@ def parameters(requests: Sequence[Request], device: torch.device) -> Parameters:
 
 def check_requests(requests: Sequence[Request], target: Any, drafter: Any) -> None:
     """Raise InputError unless these models can answer these requests."""
-    if not all(isinstance(request, Request) for request in requests):
+    if not isinstance(requests, Sequence) or not all(isinstance(request, Request) for request in requests):
         raise InputError(f"requests must be a sequence of Request, got {requests!r:.60}; try [Request(prompt=(1, 2))]")
     for name, model in (("target", target), ("drafter", drafter)):
         check_model(name, model)

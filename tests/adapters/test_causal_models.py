@@ -42,7 +42,8 @@ def modules(monkeypatch):
         monkeypatch.setitem(sys.modules, name, found)
 
     models = {"target": tiny_llama(8, TARGET_SEED), "drafter": lambda: tiny_llama(8, DRAFTER_SEED).train()}
-    module("made", **models, number=3, nothing=lambda: None, linear=torch.nn.Linear(2, 2), tokenizer=lambda: Letters())
+    wrong = {"number": 3, "nothing": lambda: None, "linear": torch.nn.Linear(2, 2), "failing": lambda: 1 // 0}
+    module("made", **models, **wrong, tokenizer=lambda: Letters())
     module("bare", **models)
     module("other", **models, tokenizer=OtherLetters())
 
@@ -79,6 +80,7 @@ def test_generate_takes_them(modules, capsys):
         ("made:nothing", "got NoneType"),
         ("made:linear", "got Linear"),
         ("made:missing", "has no attribute 'missing'"),
+        ("made:failing", "made:failing must return when called without arguments, got ZeroDivisionError: integer div"),
         ("nowhere_at_all:target", "importing 'nowhere_at_all' failed"),
         ("bare:target", "bare must have a tokenizer, got NoneType: name it tokenizer; give the prompt by --prompt-ids"),
         ("lost.gguf", "lost.gguf must be a file, got none of that name; check the path"),
@@ -90,6 +92,30 @@ def test_bad_names_are_one_line(modules, capsys, name, message):
         main(["generate", name, name, *prompt])
     printed = capsys.readouterr()
     assert ended.value.code == 2 and message in printed.err and printed.err.count("\n") == 1
+
+
+def test_a_module_that_is_not_there_has_no_tokenizer_either():
+    with pytest.raises(InputError, match="importing 'nowhere_at_all' failed"):
+        load_tokenizer("nowhere_at_all:target", "nowhere_at_all:drafter")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("model.safetensors", b"garbage" * 9, "Error while deserializing header"),
+        ("config.json", None, "ignore_mismatched_sizes"),
+    ],
+)
+def test_a_damaged_model_is_one_line(tmp_path, file, content, message):
+    """Weights that are none, weights of another shape than the config says."""
+    tiny_llama(8, TARGET_SEED).save_pretrained(tmp_path)
+    path = tmp_path / file
+    path.write_bytes(content or path.read_bytes().replace(b'"hidden_size": 16', b'"hidden_size": 32'))
+    with pytest.raises(
+        InputError, match=f"must be a causal model of transformers, transformers says: .*{message}"
+    ) as caught:
+        load(str(tmp_path))
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("missing", ["gguf", "accelerate"])

@@ -7,8 +7,10 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from rheocheck import production
 from rheocheck.adapters.tiny_models import DRAFTER_SEED, TARGET_SEED, tiny_llama
 from rheocheck.cli import main
+from rheocheck.core import Shape
 from rheocheck.production.cache import CachedModel
 
 WORDS = ("<unk>", "cat", "saw", "the", "old", "dog", "and", "ran")
@@ -79,6 +81,28 @@ def test_texts_in_a_batch(capsys, folders):
     assert sum(found["statistics"]["blocks"].values()) >= 4
 
 
+def test_every_option_arrives(capsys, folders, monkeypatch):
+    seen, honest = {}, production.generate
+
+    def spy(target, drafter, requests, **how):
+        seen.update(how, requests=requests, dtypes={target.dtype, drafter.dtype})
+        return honest(target, drafter, requests, **how)
+
+    monkeypatch.setattr(production, "generate", spy)
+    code, _, _ = run(
+        capsys, folders["target"], folders["drafter"], "--prompt-ids", "1 2", "--prompt-ids", "3",
+        "--max-new-tokens", 5, "-T", 0.7, "--top-k", 3, "--top-p", 0.8, "--builder", "top_k", "--verifier", "recursive",
+        "-m", 2, "-K", 3, "-D", 2, "-N", 5, "-F", 1, "--seed", 9, "--dtype", "float64",
+    )  # fmt: skip
+    asked = {"max_new_tokens": 5, "temperature": 0.7, "top_k": 3, "top_p": 0.8}
+    requests = [production.Request(prompt=prompt, seed=seed, **asked) for prompt, seed in (((1, 2), 9), ((3,), 10))]
+    assert code == 0 and seen == {
+        "requests": requests,
+        "shape": Shape(leads=2, branching=3, depth=2, nodes=5, frontier=1),
+        "builder": "top_k", "verifier": "recursive", "dtypes": {torch.float64},
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("options", [["--builder", "top_k", "--verifier", "matching"], ["-m", 0, "-K", 2, "-N", 0]])
 def test_trees_of_all_kinds(capsys, folders, options):
     code, out, _ = run(
@@ -111,6 +135,8 @@ def test_trees_of_all_kinds(capsys, folders, options):
             ["--prompt-ids", "1", "--device", "nonsense"],
             "device must be one that torch can use, got 'nonsense'",
         ),
+        ("drafter", ["--prompt-ids", "1", "--device", "meta"], "device must be one that torch can use, got 'meta'"),
+        ("drafter", ["--prompt-ids", "1", "-K", 200], "branching must be at most top = 128, got 200; lower it"),
         ("drafter", ["--prompt-ids", "1", "--against-greedy"], "temperature must be 0 to compare with greedy search"),
         ("drafter", [], "exactly one of --prompt and --prompt-ids must be given"),
         ("nowhere", ["--prompt-ids", "1"], "must be a causal model of transformers"),

@@ -11,7 +11,7 @@ from rheocheck.production.target import Filtered, Logits, Parameters
 
 ASKED = [
     (1.0, 0, 1.0), (0.7, 3, 1.0), (1.6, 0, 0.6), (0.3, 50, 0.95), (2.0, 4, 0.5), (1.0, 1, 0.01), (1e-30, 3, 0.9),
-    (0.0, 2, 0.3),
+    (1.0, 0, 1e-12), (0.0, 2, 0.3),
 ]  # fmt: skip
 
 

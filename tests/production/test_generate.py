@@ -12,7 +12,7 @@ from rheocheck.adapters.tiny_models import tiny_llama
 from rheocheck.core import Shape
 from rheocheck.core.errors import InputError
 from rheocheck.production import BUILDERS, VERIFIERS, Request, against_greedy, generate
-from rheocheck.production.models import OTHERS, check_generation_config, takes
+from rheocheck.production.models import OTHERS, check_generation_config, positions, takes
 from tests.production.llamas import one_thread, relatives  # noqa: F401
 
 SHAPES = [
@@ -79,6 +79,11 @@ def test_seeds_tell_rows_apart(models):
     assert first == again != other
 
 
+def test_the_largest_top_k_is_off_and_the_smallest_seed_is_one(models):
+    request = dataclasses.replace(REQUESTS[0], seed=-(2**63))
+    assert generate(*models, [dataclasses.replace(request, top_k=2**70)]).tokens == generate(*models, [request]).tokens
+
+
 @pytest.mark.parametrize("maximum", range(1, 9))
 def test_a_maximum_cuts_inside_a_block(models, maximum):
     whole = generate(*models, REQUESTS, shape=SHAPES[0]).tokens
@@ -123,6 +128,14 @@ def test_statistics(models):
     assert set(generate(*models, REQUESTS, shape=SHAPES[-1]).statistics.blocks) == {1}
 
 
+def test_a_drafter_that_is_the_target_is_never_rejected(models):
+    """Its law has the temperature of the row, the positions and the ancestors of the node; all are needed for it."""
+    requests = [dataclasses.replace(request, top_k=0, top_p=1.0) for request in REQUESTS]
+    chain = Shape(leads=0, branching=1, depth=3, nodes=3)
+    found = generate(models[0], models[0], requests, shape=chain).statistics
+    assert set(found.blocks) == {4} and found.probe_survival == found.probe_acceptance == 1.0
+
+
 def test_the_last_position_can_be_used(models):
     limit = models[0].config.max_position_embeddings
     long = Request(prompt=(1,) * (limit - 6), max_new_tokens=6, temperature=0.0)
@@ -151,6 +164,7 @@ def test_nothing_asked_is_nothing_answered(models):
         ({"eos": ("a",)}, "eos must be token ids"),
         ({"prompt": 5}, "prompt must be a tuple of token ids, got 5"),
         ({"prompt": (1, 8)}, r"prompt of request 1 must be ids in 0..7, got 8"),
+        ({"prompt": (1, -1)}, r"prompt of request 1 must be ids in 0..7, got -1"),
         ({"prompt": (0,) * 250}, "prompt and new tokens of request 1 must fit 256 positions, got 250 [+] 21 = 271"),
     ],
 )
@@ -163,6 +177,10 @@ def test_a_bad_request_is_one_line(models, wrong, message):
 def test_bad_models_are_one_line(models):
     with pytest.raises(InputError, match="one vocabulary, got 8 and 7 tokens"):
         generate(models[0], tiny_llama(7, 1), REQUESTS)
+    short = tiny_llama(8, 1)
+    short.config.max_position_embeddings = 20
+    with pytest.raises(InputError, match="of request 0 must fit 20 positions, got 3 [+] 21 = 24"):
+        generate(models[0], short, REQUESTS)
     with pytest.raises(InputError, match=r"drafter must not be in training mode.*drafter.eval\(\)"):
         generate(models[0], tiny_llama(8, 1).train(), REQUESTS)
     with pytest.raises(InputError, match="builder must be one of top_k, rheo, naive, got 'best'"):
@@ -171,9 +189,10 @@ def test_bad_models_are_one_line(models):
         generate(*models, REQUESTS, verifier="none")
 
 
-def test_something_else_than_requests_is_one_line(models):
+@pytest.mark.parametrize("wrong", [[(1, 2, 3)], REQUESTS[0], iter(REQUESTS)])
+def test_something_else_than_requests_is_one_line(models, wrong):
     with pytest.raises(InputError, match="requests must be a sequence of Request, got .*; try"):
-        generate(*models, [(1, 2, 3)])
+        generate(*models, wrong)
 
 
 @pytest.mark.parametrize("who", ["target", "drafter"])
@@ -185,9 +204,9 @@ def test_logits_that_are_no_law_are_one_line(who, value):
     seen = []
 
     def spoil(_, inputs, kwargs, out):
-        """Late, and in the second row alone."""
+        """Late, in the second row alone, and once: the drafter's pass is not the last one of its cycle."""
         seen.append(kwargs["input_ids"].shape)
-        if len(seen) > 8:
+        if len(seen) == 8:
             out.logits[1, -1, 3] = value
 
     broken.register_forward_hook(spoil, with_kwargs=True)
@@ -332,6 +351,13 @@ def test_positions_that_depend_on_a_neighbour_are_not_used():
         generate(model, model, [requests[0], Request(prompt=(3,) * 10, max_new_tokens=7)])
 
 
+@pytest.mark.parametrize(("kind", "last"), [("default", 64), ("yarn", 64), ("dynamic", 16), ("longrope", 16)])
+def test_rotary_embeddings_that_depend_on_the_batch(kind, last):
+    rope = {"rope_type": kind, "original_max_position_embeddings": 16}
+    text = SimpleNamespace(max_position_embeddings=64, rope_parameters=rope)
+    assert positions(SimpleNamespace(config=SimpleNamespace(get_text_config=lambda: text))) == last
+
+
 class Wrapped:
     """As PEFT wraps a model: what its forward pass takes is behind **kwargs."""
 
@@ -372,19 +398,24 @@ def test_models_that_read_no_tree_are_refused():
 
 
 def test_a_sliding_window_is_refused():
-    """Gemma2 says so in its config, Mistral by its cache; RecurrentGemma has other layers still."""
+    """Gemma2 says so in its config, Mistral by its cache; RecurrentGemma has other layers still.
+
+    GPT-Neo has windows of columns, which are no positions here, over a cache that is kept whole.
+    """
     import transformers
 
     small = {
         "vocab_size": 8, "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 1,
         "num_key_value_heads": 1, "head_dim": 16,
     }  # fmt: skip
+    neo = {"num_layers": 2, "num_heads": 2, "window_size": 4}
     for family, more, message in (
         ("Gemma2", {}, "target must have full attention in all layers, Gemma2ForCausalLM has sliding_attention"),
         ("Mistral", {"sliding_window": 4}, "must hold all keys and values, got that of MistralForCausalLM"),
         ("RecurrentGemma", {}, "target must have full attention in all layers, .* has linear_attention"),
+        ("GPTNeo", {**neo, "attention_types": [[["global", "local"], 1]]}, "GPTNeoForCausalLM has local"),
     ):
-        config = getattr(transformers, f"{family}Config")(**small, **more)
+        config = getattr(transformers, f"{family}Config")(**{**small, **more})
         model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
         with pytest.raises(InputError, match=message):
             generate(model, model, [Request(prompt=(1, 2, 3), max_new_tokens=9)])

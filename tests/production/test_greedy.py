@@ -34,7 +34,7 @@ def nudged(read, size):
 
     def nudge(self, *arguments):
         logits = read(self, *arguments)
-        logits[..., 4] += size * logits.abs().amax()
+        logits[..., 4] += size * logits[..., 4].abs().amax()
         return logits
 
     return nudge
@@ -68,6 +68,15 @@ def test_a_near_tie_is_rounding(dtype, monkeypatch):
 @pytest.mark.parametrize("apart", [0.0, 1e-7, 1e-3])
 def test_whatever_parts_by_itself_is_rounding(dtype, apart):
     assert not against_greedy(*twins(dtype, apart), REQUESTS, shape=SHAPE).structural
+
+
+def test_impossible_tokens_are_alike(monkeypatch):
+    """-inf in both passes is no rounding."""
+    monkeypatch.setattr(CachedModel, "read", nudged(CachedModel.read, torch.finfo(torch.float32).eps))
+    target, drafter = twins(torch.float32)
+    target.lm_head.register_forward_hook(lambda *parts: parts[-1].index_fill(-1, torch.tensor([0]), -torch.inf))
+    found = against_greedy(target, drafter, REQUESTS, shape=SHAPE)
+    assert found.differences and not found.structural
 
 
 def wrong_positions(read):
@@ -117,6 +126,23 @@ def test_a_text_that_ends_elsewhere_is_structural(monkeypatch):
     found = against_greedy(*models, [dataclasses.replace(REQUESTS[0], eos=(whole[5],))])
     assert found.differences == (Difference(0, whole.index(whole[5]) + 1, whole[whole.index(whole[5]) + 1], None),)
     assert found.structural
+
+
+@pytest.mark.parametrize(
+    ("margin", "rounding", "usual", "verdict"),
+    [
+        (2.0, 1.0, 0.5, "near-tie"),
+        (2.0, 1.0, 1.0, "near-tie"),
+        (2.1, 1.0, 1.0, "structural"),
+        (0.0, 4.0, 1.0, "near-tie"),
+        (0.0, 4.1, 1.0, "structural"),
+        (float("nan"), 1.0, 1.0, "structural"),
+        (0.0, float("nan"), 1.0, "structural"),
+        (None, None, None, "structural"),
+    ],
+)
+def test_the_bounds_of_a_near_tie(margin, rounding, usual, verdict):
+    assert Difference(0, 0, 1, 2, margin, rounding, usual).verdict == verdict
 
 
 def test_requests_must_be_greedy():
