@@ -75,7 +75,7 @@ def run(folder: Path, settings: Settings, *, fresh: bool = False) -> Result:
 
 
 def _decode(folder: Path, settings: Settings, prepared: Prepared) -> Evidence:
-    ledger = Ledger(folder / LEDGER, fingerprint(settings, prepared.digest))
+    ledger = Ledger(folder / LEDGER, fingerprint(settings, prepared.digest, _machine(settings)))
     found = []
     with tqdm(list(pieces(settings)), desc="decode", unit="piece", leave=False) as bar:
         for piece in bar:
@@ -104,14 +104,21 @@ def _summary(evidence: Evidence, cell: Cell) -> Summary:
 
 
 def _conditions(settings: Settings, prepared: Prepared) -> dict[str, Any]:
+    return {
+        **_machine(settings),
+        "alpha": ALPHA,
+        "models_reused": prepared.reused,
+        "weights": prepared.digest[:12],
+    }
+
+
+def _machine(settings: Settings) -> dict[str, Any]:
+    """Where pieces are decoded and timed: those of another machine, or by other packages, are not mixed with them."""
     packages = ("torch", "transformers", "tokenizers", "numpy", "scipy")
     return {
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs, {settings.threads} threads",
         "versions": {name: version(name) for name in packages},
-        "alpha": ALPHA,
-        "models_reused": prepared.reused,
-        "weights": prepared.digest[:12],
     }
 
 

@@ -41,7 +41,7 @@ def test_a_piece_is_what_generate_does(models, cell):
         assert list(row.blocks) == tally.blocks and sum(row.blocks[:-1]) < 24 <= sum(row.blocks)
         assert sum(row.descended) == sum(row.blocks) - len(row.blocks)  # an accepted draft is a level gone down
         assert row.stood[0] == len(row.blocks)
-        assert list(row.stood[1:]) <= list(row.descended[:-1])
+        assert all(stood <= above for stood, above in zip(row.stood[1:], row.descended, strict=False))
         assert (row.expanded, row.survived, row.accepted) == (tally.expanded, tally.survived, tally.accepted)
     assert (sum(row.expanded for row in found.rows) > 0) == (cell.builder == "rheo")
     assert found.seconds > 0 and all(seconds >= 0 for seconds in found.parts.values())
