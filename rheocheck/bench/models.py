@@ -84,6 +84,8 @@ def _train(folder: Path, settings: Settings, texts: Texts, wanted: dict[str, Any
     (folder / "training.json").unlink(missing_ok=True)
     seconds, clock = {}, _stopwatch()
     tokenizer = train_vocabulary(texts.training, settings.vocab_size)
+    # now, and not after minutes of training: a folder that takes no files is found out
+    (folder / "tokenizer.json").write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
     training, held_out = encoded(tokenizer, texts.training), encoded(tokenizer, texts.held_out)
     learned, other = training[: settings.texts], training[settings.texts :] or training
     seconds["vocabulary"] = clock()
@@ -103,7 +105,6 @@ def _train(folder: Path, settings: Settings, texts: Texts, wanted: dict[str, Any
         "drafter against it there": held_out_loss(drafter, own[-OWN:], width, loss),
     }
     seconds["drafter"] = clock()
-    tokenizer.save(str(folder / "tokenizer.json"))
     for name, model in zip(NAMES, (target, drafter), strict=True):
         torch.save(model.state_dict(), folder / f"{name}.pt")
     report = {

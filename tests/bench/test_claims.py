@@ -58,7 +58,7 @@ def test_noise_cannot_be_told():
     found = verdicts(evidence(lambda cell: 2.5, spread=0.4))
     assert found["gain + recursive"].verdict == OPEN
     assert found["gain + recursive"].because.startswith("99 % interval ")
-    assert "includes 0; the size is" in found["gain + recursive"].because
+    assert "includes 0; the estimate is" in found["gain + recursive"].because
     assert {found[key].verdict for key in ("best m + rheo", "verifier")} == {OPEN}
 
 

@@ -6,6 +6,7 @@ import shutil
 import pytest
 import torch
 
+from rheocheck.bench import models
 from rheocheck.bench import run as running
 from rheocheck.bench.models import prepare
 from rheocheck.bench.settings import QUICK, Settings
@@ -56,6 +57,16 @@ def test_a_damaged_file_is_one_line(folder, tmp_path, name, damaged):
     (copy / name).unlink() if damaged is None else (copy / name).write_bytes(damaged)
     with pytest.raises(InputError, match=f"{name} must be as it was written, got .*; start over with --fresh"):
         prepare(copy, SETTINGS)
+
+
+def test_a_folder_that_takes_no_files_is_found_out_before_training(tmp_path, monkeypatch):
+    def never(*arguments, **named):
+        raise AssertionError("trained")
+
+    monkeypatch.setattr(models, "train", never)
+    (tmp_path / "tokenizer.json").mkdir()
+    with pytest.raises(OSError, match="tokenizer.json"):
+        prepare(tmp_path, SETTINGS)
 
 
 def test_pieces_of_other_versions_do_not_count(tmp_path, monkeypatch):
