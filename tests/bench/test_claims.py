@@ -3,6 +3,7 @@
 import pytest
 
 from rheocheck.bench.claims import AGREES, DIFFERS, MEASURED, OPEN, TOO_SMALL, Equal, claims
+from rheocheck.bench.intervals import ALPHA
 from rheocheck.bench.paper import PAPER
 from tests.bench.synthetic import EQUAL, evidence, mean_block
 
@@ -70,6 +71,16 @@ def test_cold_trees():
     )
     always = tuple(Equal(e.temperature, e.leads, 50, 50) for e in EQUAL)
     assert verdicts(equal=always)["cold m=1"].verdict == DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("key", "judged"),
+    [("gain, matched", 2), ("levels", 2), ("best m + rheo", 4), ("many leads + recursive", 2), ("collapse", 2)],
+)
+def test_the_intervals_of_a_claim_hold_together(key, judged):
+    """Bonferroni: the intervals that the verdict reads are at ALPHA by their number."""
+    found = verdicts()[key].figures[-judged:]
+    assert [figure.alpha for figure in found] == [pytest.approx(ALPHA / judged)] * judged
 
 
 def test_a_quick_run_concludes_nothing():

@@ -42,6 +42,9 @@ def test_a_piece_is_what_generate_does(models, cell):
         assert sum(row.descended) == sum(row.blocks) - len(row.blocks)  # an accepted draft is a level gone down
         assert row.stood[0] == len(row.blocks)
         assert all(stood <= above for stood, above in zip(row.stood[1:], row.descended, strict=False))
+        assert all(
+            (mass > 0) == (stood > 0) and mass <= stood + 1e-4 for mass, stood in zip(row.mass, row.stood, strict=True)
+        )
         assert (row.expanded, row.survived, row.accepted) == (tally.expanded, tally.survived, tally.accepted)
     assert (sum(row.expanded for row in found.rows) > 0) == (cell.builder == "rheo")
     assert found.seconds > 0 and all(seconds >= 0 for seconds in found.parts.values())
