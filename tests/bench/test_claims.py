@@ -83,6 +83,14 @@ def test_the_intervals_of_a_claim_hold_together(key, judged):
     assert [figure.alpha for figure in found] == [pytest.approx(ALPHA / judged)] * judged
 
 
+def test_one_step_of_two_is_not_an_order():
+    """RheoSampling is far above top-K here, its two verifiers are alike: the paper's order cannot be told."""
+    found = verdicts(evidence(lambda c: mean_block(c) - (0.2 if c.verifier == "rheo" else 0)))["levels"]
+    first, second = found.figures[-2:]
+    assert first.low > 0 and second.low < 0 < second.high
+    assert found.verdict == OPEN
+
+
 def test_a_quick_run_concludes_nothing():
     assert {claim.verdict for claim in verdicts(quick=True).values()} == {TOO_SMALL}
 

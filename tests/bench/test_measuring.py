@@ -10,7 +10,7 @@ from rheocheck.bench.coverage import coverage
 from rheocheck.bench.measuring import measure
 from rheocheck.bench.pieces import Piece, pieces
 from rheocheck.bench.settings import QUICK
-from rheocheck.bench.trees import agreements, paths_of
+from rheocheck.bench.trees import _states, agreements, paths_of
 from rheocheck.production import Request, generate
 from tests.production.llamas import one_thread, relatives  # noqa: F401
 
@@ -79,6 +79,16 @@ def test_cold_trees_with_no_lead_are_plain(models):
     assert found[0].equal == found[0].contexts > 50
     warm = {e.leads: e for e in agreements(models, PROMPTS, 1.0, (0,), SETTINGS)}
     assert 0 < warm[0].equal < 0.9 * warm[0].contexts
+
+
+def test_trees_are_compared_where_cycles_began(models):
+    """A prompt first, then longer and longer states of it, each by a block of at most depth + 1 tokens."""
+    states = _states(models, PROMPTS[:2], 1.0, SETTINGS)
+    for prompt in PROMPTS[:2]:
+        mine = [state for state in states if state[:3] == prompt]
+        assert mine[0] == prompt and len(mine) > 5
+        for state, longer in zip(mine, mine[1:], strict=False):
+            assert longer[: len(state)] == state and 0 < len(longer) - len(state) <= SETTINGS.depth + 1
 
 
 def test_trees_at_a_context_do_not_depend_on_the_contexts_beside_it(models):
