@@ -97,7 +97,7 @@ def gain(evidence: Evidence, paper: Paper, verifier: str) -> Claim:
             figure("difference", "tokens more", more),
         ),
         verdict,
-        f"{because}; the size is {size} the paper's range",
+        f"{because}; the estimate is {size} the paper's range",
     )
 
 
@@ -221,7 +221,7 @@ def collapse(evidence: Evidence) -> Claim:
     names = f"fall of top-K from T = {cold:g} to {hot:g}", "more than that of RheoSampling + rheo by"
     return Claim(
         "collapse",
-        "Does the acceptance of one-hot proposals collapse with temperature, and that of the probe less?",
+        "Does the level acceptance of one-hot claims (top-K) fall with temperature, and that of RheoSampling less?",
         "one-hot acceptance collapses as T rises; a sampled probe holds it up",
         tuple(figure(name, "share more", found) for name, found in zip(names, figures, strict=True)),
         verdict,

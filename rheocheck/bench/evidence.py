@@ -1,11 +1,12 @@
 """Measured pieces as one table, cells by prompts. Figures are ratios of counts; intervals are paired by prompt."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 
-from rheocheck.bench.cells import Cell
+from rheocheck.bench.cells import COLD, Cell
 from rheocheck.bench.intervals import ALPHA, Interval, interval
 from rheocheck.bench.pieces import Measured, Row
 
@@ -29,6 +30,12 @@ class Evidence:
         self.rows: dict[Cell, dict[int, Row]] = {}
         for measured in self.pieces:
             self.rows.setdefault(measured.piece.cell, {}).update({row.number: row for row in measured.rows})
+
+    def common(self) -> "Evidence":
+        """The prompts alone that all warm cells have, so that curves through cells compare like with like."""
+        warm = [set(rows) for cell, rows in self.rows.items() if cell.temperature not in COLD]
+        shared = set.intersection(*warm)
+        return Evidence(replace(m, rows=tuple(row for row in m.rows if row.number in shared)) for m in self.pieces)
 
     def contrast(self, terms: Sequence[tuple[float, Cell]], metric: str = "block", alpha: float = ALPHA) -> Interval:
         """The interval of a sum of c * (the metric of a cell), over the prompts that all the cells have."""

@@ -1,6 +1,7 @@
 """Finished pieces in a file, one JSON line each, so that an interrupted run goes on where it stopped.
 
-A line counts when it has the fingerprint of this run: other settings, other weights, and it is measured anew.
+A line counts when it has the fingerprint of this run: other settings, other weights, another machine or other versions
+of packages, and it is measured anew.
 """
 
 import json
@@ -38,7 +39,7 @@ def _read(path: Path, fingerprint: str) -> list[Measured]:
     """The pieces of this run. A last line without its end was cut by an interruption: it is dropped from the file."""
     if not path.exists():
         return []
-    text = path.read_text()
+    text = path.read_text(errors="replace")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
         path.write_text(whole)
@@ -48,7 +49,7 @@ def _read(path: Path, fingerprint: str) -> list[Measured]:
             entry = json.loads(line)
             if entry["run"] == fingerprint:
                 found.append(_measured(entry))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
                 f"{path} must hold a finished piece a line, line {number} is none ({error!r}); start over with --fresh"
             ) from error

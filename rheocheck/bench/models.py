@@ -6,7 +6,8 @@ They fit when the settings that they depend on, and the text, are the same.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -33,6 +34,7 @@ from rheocheck.bench.vocabulary import encoded, train_vocabulary
 from rheocheck.core.errors import InputError
 
 NAMES = ("target", "drafter")
+REPORTED = {"wanted", "tokens", "parameters", "held_out_nats", "seconds"}  # in training.json
 OWN = 64  # texts that the target writes and the drafter does not learn
 
 
@@ -66,7 +68,8 @@ def prepare(folder: Path, settings: Settings) -> Prepared:
     reused = _known(folder).get("wanted") == wanted
     if not reused:
         _train(folder, settings, texts, wanted)
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    with _kept(folder / "tokenizer.json") as path:
+        tokenizer = Tokenizer.from_file(str(path))
     held_out = encoded(tokenizer, texts.held_out)
     target, drafter = (_load(folder, name, size, settings) for name, size in _sizes(settings).items())
     digest = sha256(b"".join((folder / f"{name}.pt").read_bytes() for name in NAMES)).hexdigest()
@@ -81,6 +84,8 @@ def _train(folder: Path, settings: Settings, texts: Texts, wanted: dict[str, Any
     (folder / "training.json").unlink(missing_ok=True)
     seconds, clock = {}, _stopwatch()
     tokenizer = train_vocabulary(texts.training, settings.vocab_size)
+    # now, and not after minutes of training: a folder that takes no files is found out
+    (folder / "tokenizer.json").write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
     training, held_out = encoded(tokenizer, texts.training), encoded(tokenizer, texts.held_out)
     learned, other = training[: settings.texts], training[settings.texts :] or training
     seconds["vocabulary"] = clock()
@@ -100,7 +105,6 @@ def _train(folder: Path, settings: Settings, texts: Texts, wanted: dict[str, Any
         "drafter against it there": held_out_loss(drafter, own[-OWN:], width, loss),
     }
     seconds["drafter"] = clock()
-    tokenizer.save(str(folder / "tokenizer.json"))
     for name, model in zip(NAMES, (target, drafter), strict=True):
         torch.save(model.state_dict(), folder / f"{name}.pt")
     report = {
@@ -131,11 +135,20 @@ def _known(folder: Path) -> dict[str, Any]:
     path = folder / "training.json"
     if not path.exists():
         return {}
-    try:
+    with _kept(path):
         found: dict[str, Any] = json.loads(path.read_text())
-    except ValueError as error:
-        raise InputError(f"{path} must be JSON, got {error}; start over with --fresh") from error
+        if missing := REPORTED - set(found):
+            raise ValueError(f"no {sorted(missing)[0]!r}")
     return found
+
+
+@contextmanager
+def _kept(path: Path) -> Iterator[Path]:
+    """Read a file that an earlier run wrote; readers of torch and tokenizers raise whatever they like."""
+    try:
+        yield path
+    except Exception as error:
+        raise InputError(f"{path} must be as it was written, got {error!r}; start over with --fresh") from error
 
 
 def _sizes(settings: Settings) -> dict[str, Size]:
@@ -144,7 +157,8 @@ def _sizes(settings: Settings) -> dict[str, Size]:
 
 def _load(folder: Path, name: str, size: Size, settings: Settings) -> Any:
     model = new_model(size, settings.vocab_size, 0)
-    model.load_state_dict(torch.load(folder / f"{name}.pt", weights_only=True))
+    with _kept(folder / f"{name}.pt") as path:
+        model.load_state_dict(torch.load(path, weights_only=True))
     return model.eval()
 
 

@@ -26,6 +26,7 @@ class Summary:
     """A cell.
 
     metrics        intervals by the name of the metric; None where the cell has none, as of a probe in top-K
+    drawn          the same over the prompts that all warm cells have: what plots compare
     levels         (stood, descended) by level
     milliseconds   a cycle of one prompt of a batch, by part
     """
@@ -34,6 +35,7 @@ class Summary:
     prompts: int
     cycles: int
     metrics: dict[str, Interval | None]
+    drawn: dict[str, Interval | None]
     levels: tuple[tuple[int, int], ...]
     milliseconds: dict[str, float]
 

@@ -27,7 +27,7 @@ from rheocheck.bench.cells import COLD, WARM, Cell
 from rheocheck.bench.claims import Equal, claims
 from rheocheck.bench.coverage import coverage
 from rheocheck.bench.evidence import METRICS, Evidence
-from rheocheck.bench.intervals import ALPHA
+from rheocheck.bench.intervals import ALPHA, Interval
 from rheocheck.bench.ledger import Ledger
 from rheocheck.bench.measuring import measure
 from rheocheck.bench.models import Prepared, prepare
@@ -54,6 +54,7 @@ def run(folder: Path, settings: Settings, *, fresh: bool = False) -> Result:
         prepared = prepare(folder, settings)
         seconds = {"text and models": perf_counter() - start}
         evidence = _decode(folder, settings, prepared)
+        common = evidence.common()
         seconds["decoding"] = sum(piece.seconds for piece in evidence.pieces)
         start = perf_counter()
         covered = coverage(prepared.models, prepared.windows, sorted({1.0, *WARM}))
@@ -68,14 +69,14 @@ def run(folder: Path, settings: Settings, *, fresh: bool = False) -> Result:
         seconds,
         PAPER,
         claims(evidence, equal, PAPER, quick=settings.quick),
-        tuple(_summary(evidence, cell) for cell in evidence.rows),
+        tuple(_summary(evidence, common, cell) for cell in evidence.rows),
         covered,
         equal,
     )
 
 
 def _decode(folder: Path, settings: Settings, prepared: Prepared) -> Evidence:
-    ledger = Ledger(folder / LEDGER, fingerprint(settings, prepared.digest))
+    ledger = Ledger(folder / LEDGER, fingerprint(settings, prepared.digest, _machine(settings)))
     found = []
     with tqdm(list(pieces(settings)), desc="decode", unit="piece", leave=False) as bar:
         for piece in bar:
@@ -93,25 +94,35 @@ def _compare_trees(settings: Settings, prepared: Prepared) -> tuple[Equal, ...]:
     )
 
 
-def _summary(evidence: Evidence, cell: Cell) -> Summary:
+def _summary(evidence: Evidence, common: Evidence, cell: Cell) -> Summary:
     rows = evidence.rows[cell].values()
-    has_probe = any(row.survived for row in rows)
-    metrics = {
-        name: evidence.one(cell, name) if has_probe or not name.startswith("probe") else None for name in METRICS
-    }
-    cycles = sum(len(row.blocks) for row in rows)
-    return Summary(cell, len(rows), cycles, metrics, tuple(evidence.levels(cell)), evidence.parts(cell))
+    cycles, levels = sum(len(row.blocks) for row in rows), tuple(evidence.levels(cell))
+    return Summary(
+        cell, len(rows), cycles, _metrics(evidence, cell), _metrics(common, cell), levels, evidence.parts(cell)
+    )
+
+
+def _metrics(evidence: Evidence, cell: Cell) -> dict[str, Interval | None]:
+    has_probe = any(row.survived for row in evidence.rows[cell].values())
+    return {name: evidence.one(cell, name) if has_probe or not name.startswith("probe") else None for name in METRICS}
 
 
 def _conditions(settings: Settings, prepared: Prepared) -> dict[str, Any]:
+    return {
+        **_machine(settings),
+        "alpha": ALPHA,
+        "models_reused": prepared.reused,
+        "weights": prepared.digest[:12],
+    }
+
+
+def _machine(settings: Settings) -> dict[str, Any]:
+    """Where pieces are decoded and timed: those of another machine, or by other packages, are not mixed with them."""
     packages = ("torch", "transformers", "tokenizers", "numpy", "scipy")
     return {
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs, {settings.threads} threads",
         "versions": {name: version(name) for name in packages},
-        "alpha": ALPHA,
-        "models_reused": prepared.reused,
-        "weights": prepared.digest[:12],
     }
 
 

@@ -1,4 +1,7 @@
-"""Plots of a run, one question each, as PNG files. Bars are the run's intervals. Needs matplotlib (extra `plots`)."""
+"""Plots of a run, one question each, as PNG files. Needs matplotlib (extra `plots`).
+
+Bars are the run's intervals. All points are over the same prompts, those that all warm cells have.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -77,11 +80,13 @@ def _leads(result: Result, figure: Any) -> None:
         _line(result, left, LEADS, cells, "block", f"RheoSampling + {verifier}")
         _line(result, right, LEADS, cells, "probe survival", f"kept ({verifier})")
         _line(result, right, LEADS, cells, "probe acceptance", f"accepted ({verifier})")
-    base = result.of(plain(1.0)).metrics["block"]
+    base = result.of(plain(1.0)).drawn["block"]
     assert base is not None  # every cell has cycles
     left.axhspan(base.low, base.high, alpha=0.2, color="grey", label="top-K")
     _named(left, "leads m", "tokens a cycle")
     _named(right, "leads m", "share of probes")
+    for axes in (left, right):
+        axes.set_xticks(LEADS)
 
 
 def _coverage(result: Result, figure: Any) -> None:
@@ -99,7 +104,7 @@ def _coverage(result: Result, figure: Any) -> None:
 
 def _line(result: Result, axes: Any, at: Sequence[float], cells: Sequence[Cell], metric: str, label: str) -> None:
     """A metric of some cells with its intervals; cells without it are left out."""
-    found = [(x, result.of(cell).metrics[metric]) for x, cell in zip(at, cells, strict=True)]
+    found = [(x, result.of(cell).drawn[metric]) for x, cell in zip(at, cells, strict=True)]
     points = [(x, i.estimate, i.estimate - i.low, i.high - i.estimate) for x, i in found if i is not None]
     if points:
         x, y, down, up = zip(*points, strict=True)

@@ -93,7 +93,8 @@ WORDS = """\
 Tokens a cycle: accepted drafts and one more. Level acceptance: of the nodes with kept children at which a walk stood,
 the share from which it went on; at the root: of the roots alone; p on kept children: the target's mass there, which for
 one-hot claims is the acceptance to be expected. Probe kept: of these nodes, those whose probe stayed in the tree; probe
-accepted: of those, the ones from which the walk went on to it."""
+accepted: of those, the ones from which the walk went on to it. Fewer prompts are the first of them: what differs
+between rows is in the claims, over common prompts. Of probes and coverage the paper, as we know it, gives no figure."""
 
 CELL_HEAD = (
     "T", "method", "prompts", "cycles", "tokens a cycle", "level acceptance", "at the root", "p on kept children",

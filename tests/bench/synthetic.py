@@ -50,10 +50,14 @@ def result(found=None, settings=FULL):
     """A whole result."""
     found = found or evidence()
     names = ("block", "acceptance", "root", "mass", "root mass", "probe survival", "probe acceptance")
+    common = found.common()
+
+    def metrics(of, cell):
+        return {n: of.one(cell, n) if cell.builder == "rheo" or not n.startswith("probe") else None for n in names}
+
     cells = tuple(
         Summary(
-            cell, PROMPTS, PROMPTS * CYCLES,
-            {n: found.one(cell, n) if cell.builder == "rheo" or not n.startswith("probe") else None for n in names},
+            cell, PROMPTS, PROMPTS * CYCLES, metrics(found, cell), metrics(common, cell),
             tuple(found.levels(cell)), found.parts(cell),
         )
         for cell in found.rows

@@ -3,6 +3,7 @@
 import pytest
 
 from rheocheck.bench.claims import AGREES, DIFFERS, MEASURED, OPEN, TOO_SMALL, Equal, claims
+from rheocheck.bench.intervals import ALPHA
 from rheocheck.bench.paper import PAPER
 from tests.bench.synthetic import EQUAL, evidence, mean_block
 
@@ -58,7 +59,7 @@ def test_noise_cannot_be_told():
     found = verdicts(evidence(lambda cell: 2.5, spread=0.4))
     assert found["gain + recursive"].verdict == OPEN
     assert found["gain + recursive"].because.startswith("99 % interval ")
-    assert "includes 0; the size is" in found["gain + recursive"].because
+    assert "includes 0; the estimate is" in found["gain + recursive"].because
     assert {found[key].verdict for key in ("best m + rheo", "verifier")} == {OPEN}
 
 
@@ -70,6 +71,24 @@ def test_cold_trees():
     )
     always = tuple(Equal(e.temperature, e.leads, 50, 50) for e in EQUAL)
     assert verdicts(equal=always)["cold m=1"].verdict == DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("key", "judged"),
+    [("gain, matched", 2), ("levels", 2), ("best m + rheo", 4), ("many leads + recursive", 2), ("collapse", 2)],
+)
+def test_the_intervals_of_a_claim_hold_together(key, judged):
+    """Bonferroni: the intervals that the verdict reads are at ALPHA by their number."""
+    found = verdicts()[key].figures[-judged:]
+    assert [figure.alpha for figure in found] == [pytest.approx(ALPHA / judged)] * judged
+
+
+def test_one_step_of_two_is_not_an_order():
+    """RheoSampling is far above top-K here, its two verifiers are alike: the paper's order cannot be told."""
+    found = verdicts(evidence(lambda c: mean_block(c) - (0.2 if c.verifier == "rheo" else 0)))["levels"]
+    first, second = found.figures[-2:]
+    assert first.low > 0 and second.low < 0 < second.high
+    assert found.verdict == OPEN
 
 
 def test_a_quick_run_concludes_nothing():

@@ -41,8 +41,12 @@ def test_another_run_begins_anew(path):
     assert PIECES[0].piece in Ledger(path, "this")
 
 
-@pytest.mark.parametrize("line", ["{}", "nothing", '{"run": "this"}'])
+ROWS = b'{"run": "this", "piece": {"cell": {"temperature": 1, "builder": "top_k", "leads": 0, "verifier": "rheo"}, '
+ROWS += b'"first": 0, "rows": 1}, "rows": [[1]]}'
+
+
+@pytest.mark.parametrize("line", [b"{}", b"nothing", b'{"run": "this"}', b"\xff\xfe", ROWS])
 def test_a_damaged_file_is_one_line(path, line):
-    path.write_text(line + "\n" + path.read_text())
+    path.write_bytes(line + b"\n" + path.read_bytes())
     with pytest.raises(InputError, match="must hold a finished piece a line, line 1 is none.*start over with --fresh"):
         Ledger(path, "this")

@@ -10,7 +10,7 @@ from rheocheck.bench.coverage import coverage
 from rheocheck.bench.measuring import measure
 from rheocheck.bench.pieces import Piece, pieces
 from rheocheck.bench.settings import QUICK
-from rheocheck.bench.trees import agreements, paths_of
+from rheocheck.bench.trees import _states, agreements, paths_of
 from rheocheck.production import Request, generate
 from tests.production.llamas import one_thread, relatives  # noqa: F401
 
@@ -41,7 +41,10 @@ def test_a_piece_is_what_generate_does(models, cell):
         assert list(row.blocks) == tally.blocks and sum(row.blocks[:-1]) < 24 <= sum(row.blocks)
         assert sum(row.descended) == sum(row.blocks) - len(row.blocks)  # an accepted draft is a level gone down
         assert row.stood[0] == len(row.blocks)
-        assert list(row.stood[1:]) <= list(row.descended[:-1])
+        assert all(stood <= above for stood, above in zip(row.stood[1:], row.descended, strict=False))
+        assert all(
+            (mass > 0) == (stood > 0) and mass <= stood + 1e-4 for mass, stood in zip(row.mass, row.stood, strict=True)
+        )
         assert (row.expanded, row.survived, row.accepted) == (tally.expanded, tally.survived, tally.accepted)
     assert (sum(row.expanded for row in found.rows) > 0) == (cell.builder == "rheo")
     assert found.seconds > 0 and all(seconds >= 0 for seconds in found.parts.values())
@@ -76,6 +79,16 @@ def test_cold_trees_with_no_lead_are_plain(models):
     assert found[0].equal == found[0].contexts > 50
     warm = {e.leads: e for e in agreements(models, PROMPTS, 1.0, (0,), SETTINGS)}
     assert 0 < warm[0].equal < 0.9 * warm[0].contexts
+
+
+def test_trees_are_compared_where_cycles_began(models):
+    """A prompt first, then longer and longer states of it, each by a block of at most depth + 1 tokens."""
+    states = _states(models, PROMPTS[:2], 1.0, SETTINGS)
+    for prompt in PROMPTS[:2]:
+        mine = [state for state in states if state[:3] == prompt]
+        assert mine[0] == prompt and len(mine) > 5
+        for state, longer in zip(mine, mine[1:], strict=False):
+            assert longer[: len(state)] == state and 0 < len(longer) - len(state) <= SETTINGS.depth + 1
 
 
 def test_trees_at_a_context_do_not_depend_on_the_contexts_beside_it(models):

@@ -1,10 +1,12 @@
 """Models are trained once, taken when they fit, and trained anew when anything that they depend on differs."""
 
 import dataclasses
+import shutil
 
 import pytest
 import torch
 
+from rheocheck.bench import models
 from rheocheck.bench import run as running
 from rheocheck.bench.models import prepare
 from rheocheck.bench.settings import QUICK, Settings
@@ -38,10 +40,54 @@ def test_another_seed_trains_anew(folder):
     assert prepare(folder, SETTINGS).digest == before  # and the first seed gives the first weights again
 
 
-def test_a_damaged_report_is_one_line(folder):
-    (folder / "training.json").write_text("{")
-    with pytest.raises(InputError, match="training.json must be JSON, got .*; start over with --fresh"):
-        prepare(folder, SETTINGS)
+@pytest.mark.parametrize(
+    ("name", "damaged"),
+    [
+        ("training.json", b"{"),
+        ("training.json", b"[]"),
+        ("training.json", b"\xff"),
+        ("tokenizer.json", b"{"),
+        ("target.pt", b"nothing"),
+        ("drafter.pt", None),
+    ],
+)
+def test_a_damaged_file_is_one_line(folder, tmp_path, name, damaged):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (copy / name).unlink() if damaged is None else (copy / name).write_bytes(damaged)
+    with pytest.raises(InputError, match=f"{name} must be as it was written, got .*; start over with --fresh"):
+        prepare(copy, SETTINGS)
+
+
+def test_a_folder_that_takes_no_files_is_found_out_before_training(tmp_path, monkeypatch):
+    def never(*arguments, **named):
+        raise AssertionError("trained")
+
+    monkeypatch.setattr(models, "train", never)
+    (tmp_path / "tokenizer.json").mkdir()
+    with pytest.raises(OSError, match="tokenizer.json"):
+        prepare(tmp_path, SETTINGS)
+
+
+def test_pieces_of_other_versions_do_not_count(tmp_path, monkeypatch):
+    """What another torch decoded is neither counted nor reported as that of this one."""
+    runs = []
+
+    class Seen:
+        def __init__(self, path, fingerprint):
+            runs.append(fingerprint)
+
+        def remembered(self, piece, measure):
+            return piece
+
+    monkeypatch.setattr(running, "Ledger", Seen)
+    monkeypatch.setattr(running, "Evidence", list)
+    prepared = running.Prepared(None, None, (), torch.zeros(0), {}, "weights", True)
+    running._decode(tmp_path, SETTINGS, prepared)
+    running._decode(tmp_path, SETTINGS, prepared)
+    monkeypatch.setattr(running, "version", lambda name: "another")
+    running._decode(tmp_path, SETTINGS, prepared)
+    assert runs[0] == runs[1] != runs[2]
 
 
 def test_fresh_forgets_models_and_pieces(tmp_path, monkeypatch):

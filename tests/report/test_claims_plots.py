@@ -1,12 +1,17 @@
 """Every plot is drawn, from the figures of the run."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
+from rheocheck.bench.cells import HONEST, plain, probed
+from rheocheck.bench.evidence import Evidence
 from rheocheck.core.errors import MissingExtra
 from rheocheck.report import claims_plots as plots
-from tests.bench.synthetic import result
+from tests.bench.synthetic import evidence, result
+
+CORE = {plain(1.0), *(probed(1.0, 1, verifier) for verifier in HONEST)}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +36,19 @@ def test_what_is_drawn_is_what_was_found(found):
     for container, cell in zip(left.containers, plots.METHODS.values(), strict=True):
         x, y = container[0].get_data()
         assert list(x) == [0.25, 0.5, 0.75, 1.0, 1.25, 1.5]
-        assert list(y) == [found.of(cell(T)).metrics["block"].estimate for T in x]
+        assert list(y) == [found.of(cell(T)).drawn["block"].estimate for T in x]
+
+
+def test_curves_are_over_common_prompts():
+    """Planted: the prompts that other cells lack are the easy ones, and would lift the points at T = 1, m = 1."""
+    whole = evidence()
+    easy = (replace(m, rows=tuple(replace(row, blocks=(9,) * 40) for row in m.rows)) for m in whole.pieces)
+    late = [m for m in easy if m.piece.first >= 32 and m.piece.cell in CORE]
+    lacking = Evidence([*(m for m in whole.pieces if m.piece.first < 32), *late])
+    assert lacking.one(plain(1.0)).estimate > 5
+    half = Evidence(m for m in whole.pieces if m.piece.first < 32)
+    drawn = result(lacking).of(plain(1.0)).drawn["block"]
+    assert drawn == half.one(plain(1.0)) and drawn.clusters == 32
 
 
 def test_without_matplotlib_it_is_one_line(monkeypatch):

@@ -23,7 +23,7 @@ def test_a_row_a_claim(found):
     first = found.claims[0]
     low, high = first.figures[2].low, first.figures[2].high
     assert "| yes, by +0.14 to +0.22 tokens |" in rows[0]
-    assert f"| agrees: 99 % interval {low:+.3f} .. {high:+.3f}; the size is above the paper's range |" in rows[0]
+    assert f"| agrees: 99 % interval {low:+.3f} .. {high:+.3f}; the estimate is above the paper's range |" in rows[0]
 
 
 def test_a_reversal_is_told():
