@@ -34,12 +34,20 @@ def load(name: str, *, dtype: str = "auto", device: str = "cpu") -> "PreTrainedM
     bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        return AutoModelForCausalLM.from_pretrained(**place, dtype=dtype).to(device).eval()
+        model, loading = AutoModelForCausalLM.from_pretrained(**place, dtype=dtype, output_loading_info=True)
+        model = model.to(device).eval()
     except Exception as error:  # whatever a damaged or unfitting file makes of it
         raise _unloadable("a causal model of transformers", name, error) from error
     finally:
         if bars:
             logging.enable_progress_bar()
+    missing = sorted(loading["missing_keys"])
+    if missing:  # transformers goes on with random ones
+        raise InputError(
+            f"{name} must hold all weights of {type(model).__name__}, it lacks {len(missing)}, such as {missing[0]}; "
+            "take a checkpoint of a causal model"
+        )
+    return model
 
 
 def load_tokenizer(target: str, drafter: str) -> "PreTrainedTokenizerBase":

@@ -274,7 +274,8 @@ def time(evidence: Evidence) -> Claim:
             figure(seconds, "ratio", spread) if spread else Figure(seconds, "ratio", speed),
         ]
         if evidence.contrast([(1.0, cell), (-1.0, base)]).low > 0:
-            shares.append(f"{(speed - 1) / (blocks - 1):.0%} with {verifier}")
+            kept = f"{(speed - 1) / (blocks - 1):.0%}" if speed > 1 else "nothing"
+            shares.append(f"{kept} with {verifier}")
     survives = f"of the gain, {' and '.join(shares)} survives in time" if shares else "no gain in tokens is certain"
     return Claim(
         "time",

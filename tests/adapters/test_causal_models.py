@@ -118,6 +118,18 @@ def test_a_damaged_model_is_one_line(tmp_path, file, content, message):
     assert "\n" not in str(caught.value)
 
 
+def test_a_model_that_lacks_weights_is_refused(tmp_path):
+    """transformers would go on with random ones."""
+    from safetensors.torch import load_file, save_file
+
+    tiny_llama(8, TARGET_SEED).save_pretrained(tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["model.layers.0.self_attn.q_proj.weight"]
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"must hold all weights of LlamaForCausalLM, it lacks 1, such as model\.lay"):
+        load(str(tmp_path))
+
+
 @pytest.mark.parametrize("missing", ["gguf", "accelerate"])
 @pytest.mark.parametrize("loader", [load, lambda name: load_tokenizer(name, name)])
 def test_what_reads_gguf_is_asked_for(monkeypatch, tmp_path, missing, loader):
@@ -136,6 +148,8 @@ def test_a_gguf_file_is_a_folder_and_a_name(monkeypatch, tmp_path, dtype, asked)
     for package in ("gguf", "accelerate"):
         monkeypatch.setitem(sys.modules, package, ModuleType(package))
     seen, model = {}, tiny_llama(4, 1)
-    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda **keywords: seen.update(keywords) or model)
+    loaded = model, {"missing_keys": set()}
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda **keywords: seen.update(keywords) or loaded)
     assert load(str(tmp_path / "model.gguf"), dtype=dtype) is model
+    assert seen.pop("output_loading_info") is True
     assert seen == {"pretrained_model_name_or_path": str(tmp_path), "gguf_file": "model.gguf", "dtype": asked}

@@ -102,4 +102,6 @@ def test_time_says_what_survives():
     assert speed.value == pytest.approx(1.1) and speed.low == pytest.approx(1.1)
     blocks = ratios["tokens a cycle, RheoSampling + recursive over top-K"].value
     assert f"{0.1 / (blocks - 1):.0%} with recursive" in slow.because
+    lost = verdicts(evidence(seconds=lambda cell: 1.0 if cell.builder == "top_k" else 9.0))["time"]
+    assert "of the gain, nothing with recursive and nothing with rheo survives in time" in lost.because
     assert "no gain in tokens is certain" in verdicts(evidence(swapped))["time"].because
