@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rheocheck.adapters.batches import draws
 from rheocheck.adapters.sampling_parameters import SamplingParameters
 from rheocheck.adapters.tiny_models import DRAFTER_SEED, PROMPT, TARGET_SEED, ModelLaw, one_thread, tiny_llama
 from rheocheck.core.pair import Context
@@ -47,9 +48,7 @@ class ProductionGenerate:
 
     def sample(self, context: Context, n_tokens: int, samples: int, seed: int) -> NDArray[np.int64]:
         """Independent draws [samples, n_tokens], in batches."""
-        seeds = [int(x) for x in np.random.default_rng(seed).integers(2**62, size=samples)]
-        parts = [seeds[done : done + BATCH] for done in range(0, samples, BATCH)]
-        return np.array([ids for part in parts for ids in self._answers(context, n_tokens, part)], dtype=np.int64)
+        return draws(lambda seeds: self._answers(context, n_tokens, seeds), samples, seed, BATCH)
 
     def _answers(self, context: Context, n_tokens: int, seeds: list[int]) -> list[list[int]]:
         from rheocheck.production import Request, generate

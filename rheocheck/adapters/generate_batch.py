@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rheocheck.adapters.batches import draws
 from rheocheck.adapters.generate import BATCH, model
 from rheocheck.adapters.sampling_parameters import SamplingParameters
 from rheocheck.adapters.tiny_models import DRAFTER_SEED, PROMPT, TARGET_SEED, ModelLaw, check_integer, one_thread
@@ -59,9 +60,7 @@ class BatchGenerate:
 
     def sample(self, context: Context, n_tokens: int, samples: int, seed: int) -> NDArray[np.int64]:
         """Independent draws [samples, n_tokens]."""
-        seeds = [int(x) for x in np.random.default_rng(seed).integers(2**62, size=samples)]
-        parts = [seeds[done : done + BATCH // 3] for done in range(0, samples, BATCH // 3)]
-        return np.array([ids for part in parts for ids in self._answers(context, n_tokens, part)], dtype=np.int64)
+        return draws(lambda seeds: self._answers(context, n_tokens, seeds), samples, seed, BATCH // 3)
 
     def _answers(self, context: Context, n_tokens: int, seeds: list[int]) -> list[list[int]]:
         from rheocheck.production import Request, generate

@@ -1,7 +1,7 @@
 """`rheocheck.production.generate` on SmolLM2-135M and its drafter, against the target's own plain sampling.
 
     rheocheck audit rheocheck.adapters.smollm2_subject:subject --baseline rheocheck.adapters.smollm2_subject:baseline \\
-        --set top_k=3 --tokens 3 --samples 2000 --alpha 1e-3
+        --set top_k=3 --tokens 3 --samples 4000 --tv 0.11
 
     subject   the pair of `rheocheck.adapters.smollm2`; all draws go on from one prompt, in batches
     baseline  transformers' own target.generate(do_sample=True) with the same temperature, top_k and top_p
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rheocheck.adapters import smollm2
+from rheocheck.adapters.batches import draws
 from rheocheck.adapters.tiny_models import check_integer, seeded
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
@@ -52,9 +53,7 @@ class Speculative:
 
     def sample(self, context: Context, n_tokens: int, samples: int, seed: int) -> NDArray[np.int64]:
         """Independent draws [samples, n_tokens]."""
-        seeds = [int(x) for x in np.random.default_rng(seed).integers(2**62, size=samples)]
-        parts = [seeds[done : done + BATCH] for done in range(0, samples, BATCH)]
-        return np.array([ids for part in parts for ids in self._answers(context, n_tokens, part)], dtype=np.int64)
+        return draws(lambda seeds: self._answers(context, n_tokens, seeds), samples, seed, BATCH)
 
     def _answers(self, context: Context, n_tokens: int, seeds: list[int]) -> list[list[int]]:
         from rheocheck.production import Request, generate
