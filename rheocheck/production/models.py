@@ -65,7 +65,7 @@ def check_generation_config(target: Any) -> None:
             )
 
 
-def positions(model: Any) -> float:
+def positions(model: Any) -> int | float:
     """How many a model has; infinite where it does not say.
 
     A rotary embedding that depends on the longest text of a batch is used up to where it begins to do so.
