@@ -83,18 +83,22 @@ def lens() -> tuned_lens.Lens:
     path = lens_file()
     if path.exists():
         return tuned_lens.Lens(**_read(path))
-    prompts = [tokenizer()(prompt).input_ids[:PROMPT_TOKENS] for prompt in PROMPTS * 2]
-    texts = tuned_lens.sampled_texts(target(), prompts, TOKENS, SEED)
-    fitted = tuned_lens.fit(target(), texts, LAYERS, ridge=RIDGE)
-    try:
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    try:  # before the minute that it takes
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f"{path.name}.{os.getpid()}")
-        torch.save(vars(fitted), partial)
-        os.replace(partial, path)
+        partial.touch()
     except OSError as error:
         raise InputError(
             f"{path} must be writable, got {error.strerror or error}; set XDG_CACHE_HOME to a folder of yours"
         ) from error
+    try:
+        prompts = [tokenizer()(prompt).input_ids[:PROMPT_TOKENS] for prompt in PROMPTS * 2]
+        texts = tuned_lens.sampled_texts(target(), prompts, TOKENS, SEED)
+        fitted = tuned_lens.fit(target(), texts, LAYERS, ridge=RIDGE)
+        torch.save(vars(fitted), partial)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
     return fitted
 
 

@@ -55,7 +55,8 @@ def generate(
     branching: int, depth: int, nodes: int, frontier: int | None, seed: int, dtype: str, device: str, bare: bool,
     greedy: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Sample from TARGET, drafted by DRAFTER: causal models of transformers over one vocabulary, by folder or name.
+    """Sample from TARGET, drafted by DRAFTER: causal models of transformers over one vocabulary, each a
+    folder, a name, a .gguf file, or module:attr.
 
     The answers have exactly the law that TARGET's own generate(do_sample=True) samples from with this temperature,
     top_k and top_p; the tree only decides how fast they come. Then what the tree did: mean block (tokens a pass of

@@ -97,9 +97,21 @@ def test_a_damaged_lens(tiny):
 
 
 def test_a_cache_folder_that_cannot_be_written(tiny, monkeypatch, tmp_path):
+    """Said before the lens is fitted, which takes a minute."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "weights.gguf"))
+    monkeypatch.setattr(smollm2.tuned_lens, "fit", None)
     with pytest.raises(InputError, match="must be writable, got Not a directory; set XDG_CACHE_HOME"):
         smollm2.lens()
+
+
+def test_an_interrupted_fit_leaves_nothing(tiny, monkeypatch):
+    def interrupted(*arguments, **keywords):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(smollm2.tuned_lens, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        smollm2.lens()
+    assert list(smollm2.lens_file().parent.iterdir()) == []
 
 
 def test_draws_are_those_of_calls_with_their_seeds(tiny):
