@@ -33,11 +33,6 @@ class Interval:
     alpha: float
     clusters: int
 
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the sign is known."""
-        return self.low > 0 or self.high < 0
-
 
 def interval(terms: Sequence[tuple[float, Counts]], alpha: float = ALPHA) -> Interval:
     """The interval of sum of c R over the terms (c, (numerators, denominators)), one entry a prompt, in one order."""
