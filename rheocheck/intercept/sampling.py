@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rheocheck.intercept.complaints import NotProbabilities
 from rheocheck.intercept.errors import line, refusal
 from rheocheck.intercept.lazy import MAX_ROWS, Axis, Lazy
 from rheocheck.intercept.run import MAX_OUTCOMES, Run, shares
@@ -80,4 +81,6 @@ def permutation(run: Run, n: int, name: str) -> list[int]:
 def coins(run: Run, p: Any) -> Any:
     """Coins that fall True with probabilities p, not yet decided: a lazy boolean array."""
     p = np.asarray(p, dtype=np.float64)
+    if not np.all((p >= 0) & (p <= 1)):
+        raise NotProbabilities("probabilities of coins must lie in 0..1, got NaN or a number outside")
     return compare("<", uniforms(run, p.shape), plain(p))
