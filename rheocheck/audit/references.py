@@ -19,9 +19,10 @@ from rheocheck.intercept.words import is_impossible
 
 
 class Reference(Protocol):
-    """A law of words to compare with; `name` is how a report calls it."""
+    """A law of words to compare with; `name` is how a report calls it, `size` its vocabulary, None if nobody knows."""
 
     name: str
+    size: int | None
     law: Mapping[Hashable, float]
     unseen: float
 
@@ -40,6 +41,7 @@ class TargetReference:
 
     def __init__(self, joint: JointLaw, context: Context) -> None:
         self.joint, self.context = joint, context
+        self.size: int | None = joint.vocab_size
         cells = joint.of_cells(joint.law)
         self.law: Mapping[Hashable, float] = {int(i): float(cells[i]) for i in np.flatnonzero(cells > 0)}
 
@@ -75,6 +77,7 @@ class BaselineReference:
     """The law of a second subject, as far as it was enumerated."""
 
     name = "baseline"
+    size: int | None = None
 
     def __init__(self, found: Enumeration, context: Context, tokens: int) -> None:
         """Raises InputError where the baseline itself emits what is no text: it says nothing about the law of texts."""
