@@ -13,7 +13,7 @@ from typing import Any
 
 from rheocheck.audit.arguments import check_budget, check_integers, check_question
 from rheocheck.audit.bar import covered_bar
-from rheocheck.audit.boundaries import boundary_faults, boundary_tokens
+from rheocheck.audit.boundaries import boundary_faults, boundary_tokens, faulty_events
 from rheocheck.audit.confirmation import Confirmation, plain_run
 from rheocheck.audit.difference import difference
 from rheocheck.audit.exact_witness import exact_witness, replay_command, shortest_path, shown_path
@@ -107,7 +107,7 @@ class _Outcome:
 
     def confirmed(self, sides: list[Any], progress: bool | None) -> Confirmation:
         """What plain draws say."""
-        never = frozenset(fault.word for fault in self.faults)
+        never = frozenset(event.word for event in faulty_events(self.found[0], self.reference))
         return plain_run(
             sides, self.reference, self.seen, self.law_tolerance, context=self.context, tokens=self.tokens,
             seed=self.seed, never=never, progress=progress, eos=self.eos,

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rheocheck.audit.difference import Difference
-from rheocheck.audit.impossible import reason
+from rheocheck.audit.impossible import shown_word
 from rheocheck.audit.references import Reference, prefix_masses
 from rheocheck.audit.verdict import ShownPath, Step, Witness
 from rheocheck.core.pair import Context, spaced
 from rheocheck.intercept import Enumeration, Path
-from rheocheck.intercept.words import is_impossible, text_of
+from rheocheck.intercept.words import is_impossible
 
 
 def exact_witness(found: Enumeration, reference: Reference, least: float = 0.0) -> Witness | None:
@@ -53,8 +53,7 @@ def shortest_path(found: Enumeration, reference: Reference, seen: Difference, wi
 def shown_path(path: Path, replay: str) -> ShownPath:
     """A path as a verdict keeps it: plain numbers, and how to run it again."""
     steps = tuple(Step(c.index, c.outcomes, float(c.weight), c.what, c.line) for c in path.choices)
-    text = text_of(path.word)
-    stop = None if len(text) == len(path.word) else reason(path.word[len(text)], None, path.failure)
+    text, stop = shown_word(path.word, path.failure)
     return ShownPath(text, float(path.weight), steps, replay, stop)
 
 

@@ -23,7 +23,7 @@ from rheocheck.audit.verdict import Boundary, Witness
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 from rheocheck.intercept import Enumeration
-from rheocheck.intercept.words import ENDED, FAILED, impossible, is_impossible
+from rheocheck.intercept.words import ENDED, FAILED, impossible, is_impossible, text_of
 from rheocheck.stats.bounds import tv_lower
 
 END = "the end of the text"
@@ -39,6 +39,12 @@ def reason(token: int, size: int | None, failure: str | None = None) -> str | No
     if not is_impossible((token,), size):
         return None
     return f"an id outside 0..{size - 1}" if size is not None else "a negative id"
+
+
+def shown_word(word: Context, failure: str | None = None) -> tuple[Context, str | None]:
+    """The ids of a word, and in words why they are fewer than was asked; None where they are not."""
+    text = text_of(word)
+    return text, None if len(text) == len(word) else reason(word[len(text)], None, failure)
 
 
 def described(witness: Witness, size: int | None, failure: str | None = None) -> Witness:

@@ -71,12 +71,13 @@ class ShownPath:
 class BoundaryFault:
     """An event of probability zero on which the subject emits `word`, which the reference never does.
 
-    Real generators round: there the event may have a probability of 2^-24. It is no part of TV.
+    Real generators round: there the event may have a probability of 2^-24. It is no part of TV. stop: as of a path.
     """
 
     word: Context
     what: str
     line: str
+    stop: str | None = None
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def path_lines(path: ShownPath) -> list[str]:
     return [head, *(f"  {_branch(step):<{width}}  {step.what}  ({step.line})" for step in path.choices)]
 
 
-def emits(path: ShownPath) -> str:
+def emits(path: ShownPath | BoundaryFault) -> str:
     """What a path emits: a word, and where it is too short why."""
     parts = ([spaced(path.word)] if path.word else []) + ([path.stop] if path.stop else [])
     return ", then ".join(parts)
@@ -109,7 +109,7 @@ def _faults(faults: Sequence[BoundaryFault], reference: str) -> Iterator[str]:
         others = len({fault.word for fault in alike}) - 1
         more = f" (and {others} other word{'s' if others > 1 else ''})" if others else ""
         yield (
-            f"{spaced(alike[0].word)}{more} is emitted on an event of probability zero ({alike[0].what}, {line}), by "
+            f"{emits(alike[0])}{more} is emitted on an event of probability zero ({alike[0].what}, {line}), by "
             f"the {reference} never: rounded random numbers may hit it; no part of TV"
         )
 
