@@ -70,10 +70,10 @@ def plan(
         joint, law = object_law(texts, after, tokens, FLOAT_RTOL)
         about = object_name(joint.tokens, after)
     else:
-        if values or context or eos is not None:
-            raise InputError(
-                "--set, --context and --eos must go with --target, got --cells: drop them, or name a target"
-            )
+        if values or context:
+            raise InputError("--set and --context must go with --target, got --cells: drop them, or name a target")
+        if eos is not None:
+            raise InputError("--eos must go with --target, got --cells: drop it, or name a target")
         law, about = _made_up(int(cells or 1), shape), f"first token, {shape} law"
     size = int((law > 0).sum())
     planned = law_plan(law, tv=tv, alpha=alpha, delta=delta, power=power, simulate=simulate)

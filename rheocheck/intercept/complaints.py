@@ -8,9 +8,11 @@ file) says nothing about a law: the subject cannot be run as it is, an input err
 So an exception is a complaint if
 
     it is a stand-in's `NotProbabilities`, raised where the real sampler raises; or
-    a real sampler, or the subject itself, raised a ValueError, RuntimeError, FloatingPointError or AssertionError that
+    a real sampler, or the subject itself, raised a ValueError, RuntimeError, FloatingPointError or the like (KINDS) that
     says NaN, or one of the samplers' sentences about weights (SENTENCES); and it was not raised by interception, whose
     own trouble with a NaN would not be the decoder's.
+
+JAX has no complaints: its samplers draw some token out of NaN, which an audit by sampling counts like any other.
 """
 
 import os
@@ -19,7 +21,7 @@ import traceback
 
 from rheocheck.intercept.errors import LIBRARIES, OURS
 
-KINDS = (ValueError, RuntimeError, FloatingPointError, AssertionError)
+KINDS = (ValueError, RuntimeError, FloatingPointError, AssertionError, RuntimeWarning)  # the last under -W error
 SENTENCES = re.compile(
     r"\bNaNs?\b"
     r"|invalid value encountered"  # NumPy, under errstate(invalid="raise")

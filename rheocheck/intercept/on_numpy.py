@@ -218,7 +218,9 @@ def _seen(kind: type, streams: Streams) -> type:
             raise not_understood("numpy binomial of several coins", "draw each coin by random() < p")
         shape = np.shape(p) if size is None else _shape(size)
         values = np.broadcast_to(np.asarray(p, dtype=float), shape)
-        coins = draw(self, ("binomial", values.tobytes(), shape), lambda run: wrapped(sampling.coins(run, values)))
+        coins = draw(
+            self, ("binomial", values.tobytes(), shape), lambda run: wrapped(sampling.checked_coins(run, values))
+        )
         return coins.astype(int) if isinstance(coins, LazyArray | np.ndarray) else coins
 
     drawing = {

@@ -81,6 +81,11 @@ def permutation(run: Run, n: int, name: str) -> list[int]:
 def coins(run: Run, p: Any) -> Any:
     """Coins that fall True with probabilities p, not yet decided: a lazy boolean array."""
     p = np.asarray(p, dtype=np.float64)
-    if not np.all((p >= 0) & (p <= 1)):
-        raise NotProbabilities("probabilities of coins must lie in 0..1, got NaN or a number outside")
     return compare("<", uniforms(run, p.shape), plain(p))
+
+
+def checked_coins(run: Run, p: Any) -> Any:
+    """The same where NaN and what lies outside 0..1 is refused, as torch and NumPy do; JAX compares and goes on."""
+    if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
+        raise NotProbabilities("probabilities of coins must lie in 0..1, got NaN or a number outside")
+    return coins(run, p)

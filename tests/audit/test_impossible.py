@@ -8,6 +8,8 @@ import json
 import random
 from fractions import Fraction
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pyarrow
 import pyarrow.parquet
@@ -18,7 +20,7 @@ from rheocheck.audit import audit
 from rheocheck.audit.replay import replayed
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Pair
-from rheocheck.intercept import enumerate_law
+from rheocheck.intercept import NotUnderstood, enumerate_law
 from rheocheck.intercept.words import ENDED, FAILED, MAX_ID
 from rheocheck.report.audit_text import audit_text
 from tests.audit import subjects
@@ -290,6 +292,24 @@ def test_any_other_exception_is_an_input_error(error, method):
 
     with pytest.raises(InputError, match=f"it raised {type(error).__name__}"):
         audit(subject, target=law, tokens=1, method=method, progress=False)
+
+
+@pytest.mark.parametrize("logits", [[0.0, NAN, 0.0], [-INFINITY] * 3, [INFINITY, 0.0, 0.0]])
+def test_jax_draws_on_and_is_not_accused(logits):
+    """Its samplers never complain: out of NaN comes some token. Not followed exactly, and counted by draws."""
+
+    def subject(context, n_tokens, seed):
+        return [int(jax.random.categorical(jax.random.key(seed), jnp.array(logits)))]
+
+    def coin(context, n_tokens, seed):
+        return [int(jax.random.bernoulli(jax.random.key(seed), jnp.exp(logits[1])))]
+
+    with pytest.raises(NotUnderstood, match="jax.random.categorical with weights that are none"):
+        audit(subject, target=law, tokens=1, method="exact", progress=False)
+    verdict = audit(subject, target=law, tokens=1, samples=1000, confirm=False, progress=False)
+    assert verdict.verdict == "biased" and verdict.witness.impossible is None  # always one token
+    real = {coin((), 1, seed)[0] for seed in range(20)}
+    assert {x for (x,) in enumerate_law(coin, (), 1).law} == real
 
 
 def test_trouble_of_interception_with_nan_is_not_the_subjects():
