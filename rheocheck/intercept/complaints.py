@@ -8,9 +8,9 @@ file) says nothing about a law: the subject cannot be run as it is, an input err
 So an exception is a complaint if
 
     it is a stand-in's `NotProbabilities`, raised where the real sampler raises; or
-    a real sampler, or the subject itself, raised a ValueError, RuntimeError, FloatingPointError or the like (KINDS) that
-    says NaN, or one of the samplers' sentences about weights (SENTENCES); and it was not raised by interception, whose
-    own trouble with a NaN would not be the decoder's.
+    a real sampler, or the subject itself, raised an exception of KINDS that says NaN, or one of the samplers' sentences
+    about weights (SENTENCES); and it was not raised by interception, whose own trouble with a NaN would not be the
+    decoder's.
 
 JAX has no complaints: its samplers draw some token out of NaN, which an audit by sampling counts like any other.
 """

@@ -112,7 +112,8 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
         logits = np.moveaxis(np.asarray(logits, dtype=float), axis, -1)
         batch = logits.shape[:-1]
         extra = () if shape is None else tuple(shape)[: len(tuple(shape)) - len(batch)]
-        rows = np.exp(logits - logits.max(axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
+        with np.errstate(invalid="ignore"):  # NaN is looked for below
+            rows = np.exp(logits - logits.max(axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
         drawn = indices(key, "categorical", rows, int(np.prod(extra)), replace)
         return jnp.asarray(np.array(drawn).T.reshape((*extra, *batch)))
 
