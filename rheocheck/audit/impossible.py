@@ -7,11 +7,13 @@
 In draws the words that are none are kept apart, so that everything that counts and bets meets words of the law only;
 what it then says of the others is not about all draws any more, and is not asked: the verdict is certain.
 
-A baseline says nothing about its vocabulary: there an id that is too large is merely one that it never emits. What is
-impossible for every law must not come from a baseline either: then there is nothing to compare with.
+A baseline says nothing about its vocabulary: an id that is too large is merely one that it never emits, unless it is
+beyond any vocabulary. What is impossible for every law must not come from a baseline either: then there is nothing to
+compare with.
 """
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,9 @@ def reason(token: int, size: int | None, failure: str | None = None) -> str | No
         return END
     if not is_impossible((token,), size):
         return None
-    return f"an id outside 0..{size - 1}" if size is not None else "a negative id"
+    if size is not None:
+        return f"an id outside 0..{size - 1}"
+    return "a negative id" if token < 0 else "an id beyond any vocabulary"
 
 
 def shown_word(word: Context, failure: str | None = None) -> tuple[Context, str | None]:
@@ -59,14 +63,20 @@ def check_baseline(word: Context, failure: str | None) -> None:
     """Raises InputError on a word of a baseline that no law emits."""
     why = next((why for why in (reason(x, None, failure) for x in word) if why), None)
     if why is not None:
-        came = f"{why} ({min(word)})" if why == "a negative id" else why
-        advice = ": name its end-of-text token by --eos ID" if why == END else ": run it by itself"
-        raise InputError(f"the baseline must emit token ids >= 0, as many as asked, got {came}{advice}")
+        hint = "name its end-of-text token by --eos ID" if why == END else "run it by itself"
+        ids = list(text_of(word))
+        raise InputError(f"the baseline must emit token ids >= 0, as many as asked, got {ids} and {why}: {hint}")
 
 
-def advice(ended: bool, eos: int | None) -> tuple[str, ...]:
-    """A note for whoever only forgot to say that texts may end."""
-    if not ended:
+def advice(words: Iterable[Context], eos: int | None, *, nothing_else: bool) -> tuple[str, ...]:
+    """A note on impossible words for whoever made a mistake in wrapping the decoder.
+
+    nothing_else  whether there are no possible words
+    """
+    marks = {word[-1] for word in words}
+    if marks == {FAILED} and nothing_else:
+        return ("no call gives any output: check how SUBJECT wraps its decoder",)
+    if ENDED not in marks:
         return ()
     if eos is None:
         return ("texts end early: if SUBJECT may stop, name its end-of-text token by --eos ID; else check its wrapper",)
@@ -80,7 +90,7 @@ def exact_notes(found: Enumeration, size: int | None, eos: int | None, *, biased
         return ()
     mass = float(sum(found.law[word] for word in words))
     text = f"{NAME} with probability {mass:.4g}" + ("" if biased else ", too rare to be a verdict")
-    return (text, *advice(any(ENDED in word for word in words), eos))
+    return (text, *advice(words, eos, nothing_else=len(words) == len(found.law)))
 
 
 class ImpossibleApart:
@@ -195,12 +205,13 @@ class ImpossibleApart:
         """Tokens within rounding of a filter's cut-off, and their hits."""
         return self.possible.boundary_tokens()
 
-    def notes(self, eos: int | None) -> tuple[str, ...]:
-        """How much of the output was impossible, and where it began."""
+    def notes(self, eos: int | None, where: Callable[[int], str]) -> tuple[str, ...]:
+        """How much of the output was impossible, and where it began; where(i) names draw i."""
         if self.first is None:
             return ()
-        text = f"{NAME} in {self.words.n} of {self.n} draws, first in draw {self.first + 1}"
-        return (text, *advice(bool((self.words.words == ENDED).any()), eos))
+        text = f"{NAME} in {self.words.n} of {self.n} draws, first in {where(self.first)}"
+        words = [tuple(word) for word in self.words.words.tolist()]
+        return (text, *advice(words, eos, nothing_else=not self.possible.n))
 
     def state(self) -> dict[str, Any]:
         """Plain JSON."""

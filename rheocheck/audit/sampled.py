@@ -278,8 +278,12 @@ class _Asker:
             interrupted=session.interrupted,
             seed=self._seed_shown(session),
             boundary_tokens=evidence.boundary_tokens(),
-            notes=(*evidence.notes(self.eos), *self._notes(session, word)),
+            notes=(*evidence.notes(self.eos, self._where), *self._notes(session, word)),
         )
+
+    def _where(self, draw: int) -> str:
+        """How to name a draw of the subject."""
+        return self.subject.where(draw) if isinstance(self.subject, RecordedSamples) else f"draw {draw + 1}"
 
     def _seed_shown(self, session: Session) -> int | str | None:
         live = [source for source in session.sources if isinstance(source, LiveSource)]

@@ -20,8 +20,8 @@ from rheocheck.core.pair import Context
 
 Ints = NDArray[np.int64]
 MAX_ID = 2**62
+VOCABULARY = 2**31  # tokens of the largest that there may be, where nobody says how many
 ENDED, FAILED = -MAX_ID - 1, -MAX_ID - 2
-END_OF_TEXT = "the end of the text"
 
 
 def read_word(ids: Any, tokens: int, call: str, eos: int | None = None) -> Context:
@@ -58,13 +58,13 @@ def failed_word(tokens: int) -> Context:
 
 def is_impossible(word: Context, size: int | None) -> bool:
     """Whether a word is none over the vocabulary 0..size-1; without a size, over none whatever."""
-    return min(word) < 0 or (size is not None and max(word) >= size)
+    return min(word) < 0 or max(word) >= (VOCABULARY if size is None else size)
 
 
 def impossible(words: Ints, size: int | None) -> NDArray[np.bool_]:
     """The same of many words [n, L] -> [n]."""
-    outside = words < 0
-    return (outside if size is None else outside | (words >= size)).any(axis=1)
+    outside: NDArray[np.bool_] = (words < 0) | (words >= (VOCABULARY if size is None else size))
+    return outside.any(axis=1)
 
 
 def filled(rows: list[Ints], tokens: int, eos: int | None) -> Ints:

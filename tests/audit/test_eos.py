@@ -241,7 +241,7 @@ def test_recorded_arms(tmp_path):
     question = dict(baseline=honest, tokens=2, eos=EOS, alpha=1e-3, tv=0.2, progress=False, confirm=False)
     assert audit(padding, **question).verdict == "no_bias_found"
     assert audit(sooner, **question).verdict == "biased"
-    with pytest.raises(InputError, match="got the end of the text: name its end-of-text token by --eos ID"):
+    with pytest.raises(InputError, match="and the end of the text: name its end-of-text token by --eos ID"):
         audit(padding, **question | {"eos": None})
 
 

@@ -342,11 +342,18 @@ def test_a_subject_that_survives_its_sampler_is_followed():
         assert float(found[(2,)]) == pytest.approx(1 / 16 + 15 / 64)
 
 
+@pytest.mark.parametrize("method", ["exact", "sampled"])
+def test_a_call_that_always_fails_asks_whether_it_is_the_wrapper(method):
+    verdict = audit(lambda c, n: random.choices(range(3), [NAN] * 3), target=law, method=method, progress=False)
+    assert (verdict.verdict, verdict.witness.emitted) == ("biased", 1.0)
+    assert "no call gives any output: check how SUBJECT wraps its decoder" in verdict.notes
+
+
 # baselines, batches, recordings
 
 
 @pytest.mark.parametrize("method", ["exact", "sampled"])
-@pytest.mark.parametrize("subject", [minus_one, nan_in_random, falls_off])
+@pytest.mark.parametrize("subject", [minus_one, nan_in_random, falls_off, with_chance(1 / 16, lambda x: 2**40)])
 def test_against_a_baseline(subject, method):
     """A baseline tells no vocabulary: there the made-up id is one that it never emits; the others are impossible."""
 
@@ -359,16 +366,20 @@ def test_against_a_baseline(subject, method):
     assert verdict.verdict == "biased"
     if subject is not falls_off:
         assert verdict.witness.target == 0.0
-        assert verdict.witness.impossible.startswith("a negative id" if subject is minus_one else "no output")
+        why = {minus_one: "a negative id", nan_in_random: "no output: "}.get(subject, "an id beyond any vocabulary")
+        assert verdict.witness.impossible.startswith(why)
 
 
 @pytest.mark.parametrize("method", ["exact", "sampled"])
 @pytest.mark.parametrize(
     ("baseline", "message"),
     [
-        (with_chance(1 / 8, lambda x: -1), r"emit token ids >= 0, as many as asked, got a negative id \(-1\)"),
-        (stops_at_once, "got the end of the text: name its end-of-text token by --eos ID"),
-        (nan_in_random, "got no output: .* at test_impossible.py:[0-9]+: run it by itself"),
+        (
+            with_chance(1 / 8, lambda x: -1),
+            r"emit token ids >= 0, as many as asked, got \[-1\] and a negative id: run it by itself",
+        ),
+        (stops_at_once, "and the end of the text: name its end-of-text token by --eos ID"),
+        (nan_in_random, r"got \[\] and no output: .* at test_impossible.py:[0-9]+: run it by itself"),
     ],
 )
 def test_what_a_baseline_emits_must_be_text(baseline, message, method):
@@ -461,7 +472,9 @@ def test_recordings(tmp_path, kind, bad):
     assert (verdict.verdict, verdict.samples, verdict.witness.hits) == ("biased", 500, 2)
     assert verdict.witness.context == (0,)
     assert verdict.witness.token == (None if len(bad) == 1 else min(bad[1], MAX_ID))
-    assert any("impossible output in 2 of 500 draws, first in draw 17" in note for note in verdict.notes)
+    place = "line 17" if kind == "jsonl" else "row 16"
+    assert verdict.notes[0].startswith("impossible output in 2 of 500 draws, first in ")
+    assert verdict.notes[0].endswith(f"draws.{kind}, {place}")
 
 
 def test_a_short_array(tmp_path):
