@@ -123,11 +123,11 @@ class LiveSource:
         call = f"subject.sample({self.context}, {self.tokens}, {count}, seed)"
         drawn = self._call(call, self._sample, self.context, self.tokens, count, self._seed())
         if isinstance(drawn, list | tuple) and len({len(row) for row in drawn if isinstance(row, list | tuple)}) > 1:
-            rows = [_as_ids(row, call) for row in drawn]  # texts of different lengths
+            rows: list[Ints] | Ints = [_as_ids(row, call) for row in drawn]  # texts of different lengths
             shape: tuple[int, ...] = (len(rows), max(row.size for row in rows))
         else:
-            ids = _as_ids(drawn, call)
-            rows, shape = list(ids), ids.shape
+            rows = _as_ids(drawn, call)
+            shape = rows.shape
         if len(shape) != 2 or shape[0] != count or shape[1] > self.tokens:
             raise InputError(f"{call} must return shape {(count, self.tokens)}, got {shape}: one row per draw")
         return filled(rows, self.tokens, self.eos)
@@ -140,7 +140,7 @@ class LiveSource:
             raise InputError(
                 f"{call} must return one row of at least {self.tokens} new ids, got shape {ids.shape}: return one list"
             )
-        return filled([ids], self.tokens, self.eos)
+        return filled(ids[None], self.tokens, self.eos)
 
     @staticmethod
     def _call(call: str, function: Any, *args: Any, **keywords: Any) -> Any:

@@ -3,8 +3,9 @@
     print(conformance(my_subject))
     assert conformance(my_subject, vocab_size=4).ok
 
-A subject is any callable subject(context, n_tokens) that returns at least n_tokens new token ids; with a parameter
-`seed` it is given a fresh integer per call. See README, "How to audit your decoder".
+A subject is any callable subject(context, n_tokens) that returns at least n_tokens new token ids, or fewer behind an
+end-of-text token that is named (`eos`); with a parameter `seed` it is given a fresh integer per call. See README, "How
+to audit your decoder".
 """
 
 import inspect

@@ -10,6 +10,7 @@ vocabulary. So every word has one length, fits into an array of int64, and can b
 With an end-of-text token `eos` a subject may stop: what follows it is not looked at, and the word is filled up with it.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -67,11 +68,14 @@ def impossible(words: Ints, size: int | None) -> NDArray[np.bool_]:
     return outside.any(axis=1)
 
 
-def filled(rows: list[Ints], tokens: int, eos: int | None) -> Ints:
+def filled(rows: Sequence[Ints] | Ints, tokens: int, eos: int | None) -> Ints:
     """Rows of ids, each of any length, as words [n, tokens]."""
-    words = np.full((len(rows), tokens), ENDED, dtype=np.int64)
-    for word, row in zip(words, rows, strict=True):
-        word[: len(row)] = row[:tokens]
+    if isinstance(rows, np.ndarray) and rows.shape[1] >= tokens:
+        words = rows[:, :tokens]
+    else:
+        words = np.full((len(rows), tokens), ENDED, dtype=np.int64)
+        for word, row in zip(words, rows, strict=True):
+            word[: len(row)] = row[:tokens]
     return words if eos is None else stopped(words, eos)
 
 
