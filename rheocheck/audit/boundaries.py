@@ -1,19 +1,25 @@
 """What an enumeration shows on the edge: events of probability zero, and tokens within rounding of a cut-off."""
 
+from rheocheck.audit.impossible import shown_word
 from rheocheck.audit.references import Reference, TargetReference, prefix_masses
 from rheocheck.audit.verdict import Boundary, BoundaryFault
 from rheocheck.core.pair import Context
+from rheocheck.intercept import Boundary as Event
 from rheocheck.intercept import Enumeration
 
 
 def boundary_faults(found: Enumeration, reference: Reference) -> tuple[BoundaryFault, ...]:
     """What is emitted on events of probability zero only, and by the reference never."""
     faults = []
-    for event in found.boundaries:
-        word = tuple(event.word)
-        if reference.never(word) and not found.law.get(word):
-            faults.append(BoundaryFault(word, event.what, event.line))
+    for event in faulty_events(found, reference):
+        text, stop = shown_word(event.word)
+        faults.append(BoundaryFault(text, event.what, event.line, stop))
     return tuple(dict.fromkeys(faults))
+
+
+def faulty_events(found: Enumeration, reference: Reference) -> tuple[Event, ...]:
+    """The events of probability zero on which words come that otherwise never do."""
+    return tuple(event for event in found.boundaries if reference.never(event.word) and not found.law.get(event.word))
 
 
 def boundary_tokens(found: Enumeration, reference: Reference, context: Context) -> tuple[Boundary, ...]:

@@ -121,10 +121,10 @@ def plain_run(
     *,
     context: Context,
     tokens: int,
-    vocab_size: int | None,
     seed: int,
     never: frozenset[Context] = frozenset(),
     progress: bool | None = None,
+    eos: int | None = None,
 ) -> Confirmation:
     """Draw plainly from the subject and say what it shows; from a baseline too, whether its draws fit its own law.
 
@@ -136,7 +136,7 @@ def plain_run(
     wanted = max(FEWEST, int(needed)) if needed <= MOST else CHECKED
     counts = []
     for i, side in enumerate(sides):
-        source = LiveSource(side, context, tokens, vocab_size, seed, STREAM + i, one_by_one=True)
+        source = LiveSource(side, context, tokens, seed=seed, stream=STREAM + i, one_by_one=True, eos=eos)
         words = _draw(source, wanted, seed, progress)
         counts.append(bet.counts([reference.cell(word) for word in words if word not in never]))
     p_value = min(bet.p_value(counts[0]), *(bet.p_value_of_baseline(other) for other in counts[1:]), 1.0)

@@ -18,18 +18,23 @@ from fractions import Fraction
 
 from rheocheck.audit.references import Reference
 from rheocheck.intercept import Enumeration
+from rheocheck.intercept.words import is_impossible
 
 ROUNDING = 2.0**-50  # of a probability, relative: a product of a few conditional ones
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two laws by cells, only where they are above 0, and what each of them leaves out."""
+    """Two laws by cells, only where they are above 0, and what each of them leaves out.
+
+    never  emitted probability of what no law over a vocabulary emits, however much of the reference is unseen
+    """
 
     emitted: Mapping[Hashable, float] = field(repr=False)
     reference: Mapping[Hashable, float] = field(repr=False)
     unseen: float
     reference_unseen: float
+    never: float = 0.0
 
     @property
     def complete(self) -> bool:
@@ -44,7 +49,7 @@ class Difference:
 
     @property
     def lower(self) -> float:
-        return max(0.0, min(1.0, self.excess) - self.reference_unseen)
+        return max(self.never, min(1.0, self.excess) - self.reference_unseen)
 
     @property
     def upper(self) -> float:
@@ -54,7 +59,7 @@ class Difference:
     def impossible(self) -> float:
         """Enumerated probability of what the reference certainly never emits."""
         if self.reference_unseen:
-            return 0.0
+            return self.never
         return math.fsum(s for w, s in self.emitted.items() if w not in self.reference)
 
     def word(self, float_tolerance: float, law_tolerance: float) -> str:
@@ -79,4 +84,5 @@ def difference(found: Enumeration, reference: Reference) -> Difference:
         cell = reference.cell(word)
         emitted[cell] = emitted.get(cell, Fraction(0)) + mass
     seen = {cell: float(mass) for cell, mass in emitted.items() if mass}
-    return Difference(seen, reference.law, float(found.unseen), reference.unseen)
+    never = math.fsum(float(mass) for word, mass in found.law.items() if is_impossible(word, None))
+    return Difference(seen, reference.law, float(found.unseen), reference.unseen, min(1.0, never))

@@ -48,12 +48,15 @@ class Evidence(Protocol):
 class Draws:
     """Words of one source in order of generation, and which row of which call each one is.
 
-    words  [n, L]; rows, calls  [n]
-    blocks [n, blocks, 2] the decode log, [accepted, emitted] a block, filled up with emitted = 0; or None
+    words   [n, L]; rows, calls  [n]
+    blocks  [n, blocks, 2] the decode log, [accepted, emitted] a block, filled up with emitted = 0; or None
+    failure why the first call without output had none; or None
     """
 
-    def __init__(self, words: Ints, rows: Ints, calls: Ints, blocks: Ints | None = None) -> None:
-        self.words, self.rows, self.calls, self.blocks = words, rows, calls, blocks
+    def __init__(
+        self, words: Ints, rows: Ints, calls: Ints, blocks: Ints | None = None, failure: str | None = None
+    ) -> None:  # fmt: skip
+        self.words, self.rows, self.calls, self.blocks, self.failure = words, rows, calls, blocks, failure
 
     @classmethod
     def joined(cls, parts: list["Draws"], tokens: int) -> "Draws":
@@ -65,6 +68,7 @@ class Draws:
             np.concatenate([none, *(part.rows for part in parts)]),
             np.concatenate([none, *(part.calls for part in parts)]),
             np.concatenate(logs) if logs else None,
+            next((part.failure for part in parts if part.failure), None),
         )
 
     def __len__(self) -> int:
@@ -72,5 +76,9 @@ class Draws:
 
     def first(self, n: int) -> "Draws":
         """The first n of them."""
-        blocks = None if self.blocks is None else self.blocks[:n]
-        return Draws(self.words[:n], self.rows[:n], self.calls[:n], blocks)
+        return self.where(slice(n))
+
+    def where(self, which: Any) -> "Draws":
+        """Some of them: a slice, or a mask [n]."""
+        blocks = None if self.blocks is None else self.blocks[which]
+        return Draws(self.words[which], self.rows[which], self.calls[which], blocks, self.failure)

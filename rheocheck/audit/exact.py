@@ -11,14 +11,16 @@ checks whenever a bias was found.
 from fractions import Fraction
 from typing import Any
 
-from rheocheck.audit.arguments import check_budget, check_question
+from rheocheck.audit.arguments import check_budget, check_integers, check_question
 from rheocheck.audit.bar import covered_bar
-from rheocheck.audit.boundaries import boundary_faults, boundary_tokens
+from rheocheck.audit.boundaries import boundary_faults, boundary_tokens, faulty_events
 from rheocheck.audit.confirmation import Confirmation, plain_run
 from rheocheck.audit.difference import difference
 from rheocheck.audit.exact_witness import exact_witness, replay_command, shortest_path, shown_path
+from rheocheck.audit.impossible import described, exact_notes
 from rheocheck.audit.references import BaselineReference, Reference, TargetReference
 from rheocheck.audit.samples_file import RecordedSamples
+from rheocheck.audit.stopping import stopped_target
 from rheocheck.audit.subject import load_subject
 from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, Target, as_target, joint_law, load_target
 from rheocheck.audit.verdict import ShownPath, Verdict, Witness
@@ -46,6 +48,7 @@ def exact_audit(
     max_seconds: float | None = None,
     alpha: float = 1e-6,
     tv: float = 0.02,
+    eos: int | None = None,
     seed: int = 0,
     question: dict[str, Any] | None = None,
     confirm: bool = True,
@@ -57,6 +60,7 @@ def exact_audit(
     float_tolerance  TV that rounding in the subject's own numbers may amount to
     max_paths, max_seconds  end the enumeration early, with a certified interval for TV; Ctrl-C does too
     alpha, tv  only repeated in the verdict: an enumeration has no false alarms, and finds any bias
+    eos       the end-of-text token: a text ends behind it (`audit.stopping`); None: no text may end early
     question  what a command line calls the subject, target and settings: for the command that reruns a path
     confirm   after a bias, check the enumerated law by plain draws
     progress  a progress bar on stderr: yes, no, or (None) when stderr is a terminal
@@ -66,20 +70,21 @@ def exact_audit(
     context = tuple(context)
     check_question(target, baseline, context, tokens, alpha=alpha, tv=tv, rtol=rtol, seed=seed)
     check_budget(max_paths, max_seconds, float_tolerance)
+    check_integers(eos=(eos, 0))
     sides = [_live(subject, context, "SUBJECT")]
     sides += [] if baseline is None else [_live(baseline, context, "--baseline")]
-    law = _target(target, context)
+    law = _target(target, eos, context)
     rtol = 0.0 if law is None else rtol if rtol is not None else EXACT_RTOL if law.exact else FLOAT_RTOL
     # A target comes first: that it cannot be used should not take an enumeration to find out.
     reference = None if law is None else TargetReference(joint_law(law, context, tokens, rtol), context)
-    found = _enumerated(sides, context, tokens, max_paths, max_seconds, seed, progress)
+    found = _enumerated(sides, context, tokens, max_paths, max_seconds, seed, eos, progress)
     outcome = _Outcome(
         found, reference or BaselineReference(found[-1], context, tokens), context, tokens, float_tolerance,
-        (1 + rtol) ** tokens - 1, seed, any(getattr(side, "sample", None) is not None for side in sides),
+        (1 + rtol) ** tokens - 1, seed, eos, any(getattr(side, "sample", None) is not None for side in sides),
     )  # fmt: skip
     plain = None
     if confirm and outcome.word == "biased" and not outcome.interrupted:
-        plain = outcome.confirmed(sides, None if law is None else law.vocab_size, progress)
+        plain = outcome.confirmed(sides, progress)
     return outcome.verdict(plain, question, alpha, tv)
 
 
@@ -88,9 +93,10 @@ class _Outcome:
 
     def __init__(
         self, found: tuple[Enumeration, ...], reference: Reference, context: Context, tokens: int,
-        float_tolerance: float, law_tolerance: float, seed: int, batched: bool,
+        float_tolerance: float, law_tolerance: float, seed: int, eos: int | None, batched: bool,
     ) -> None:  # fmt: skip
         self.found, self.reference, self.context, self.tokens, self.seed = found, reference, context, tokens, seed
+        self.eos, self.size, self.float_tolerance = eos, reference.size, float_tolerance
         self.law_tolerance, self.batched = law_tolerance, batched
         self.tolerance = float_tolerance + law_tolerance / 2
         self.seen = difference(found[0], reference)
@@ -99,12 +105,12 @@ class _Outcome:
         self.interrupted = any(one.stopped == "interrupted" for one in found)
         self.faults = boundary_faults(found[0], reference)
 
-    def confirmed(self, sides: list[Any], vocab_size: int | None, progress: bool | None) -> Confirmation:
+    def confirmed(self, sides: list[Any], progress: bool | None) -> Confirmation:
         """What plain draws say."""
-        never = frozenset(fault.word for fault in self.faults)
+        never = frozenset(event.word for event in faulty_events(self.found[0], self.reference))
         return plain_run(
             sides, self.reference, self.seen, self.law_tolerance, context=self.context, tokens=self.tokens,
-            vocab_size=vocab_size, seed=self.seed, never=never, progress=progress,
+            seed=self.seed, never=never, progress=progress, eos=self.eos,
         )  # fmt: skip
 
     def verdict(self, plain: Confirmation | None, question: dict[str, Any] | None, alpha: float, tv: float) -> Verdict:
@@ -148,16 +154,19 @@ class _Outcome:
 
     def _shown(self, question: dict[str, Any] | None) -> tuple[Witness | None, ShownPath | None]:
         """The witness, and the shortest path that shows it."""
-        found = exact_witness(self.found[0], self.reference)
+        found = exact_witness(self.found[0], self.reference, self.float_tolerance)
         witness = found and Witness(self.context + found.context, found.token, found.emitted, found.target)
         path = shortest_path(self.found[0], self.reference, self.seen, found)
+        witness = witness and described(witness, self.size, path and path.failure)
         if path is None:
             return witness, None
         indices = [choice.index for choice in path.choices]
-        return witness, shown_path(path, replay_command(indices, self.context, self.tokens, self.seed, question))
+        replay = replay_command(indices, self.context, self.tokens, self.seed, question, self.eos)
+        return witness, shown_path(path, replay)
 
     def _notes(self, plain: Confirmation | None) -> tuple[str, ...]:
         notes = [DISAGREE] if plain is not None and not plain.agrees else []
+        notes += exact_notes(self.found[0], self.size, self.eos, biased=self.word == "biased")
         if self.batched:
             notes.append("this is the law of single calls: what subject.sample() draws was not looked at")
         if self.stopped:
@@ -183,15 +192,16 @@ def _live(side: Any, context: Context, what: str) -> Any:
     return loaded
 
 
-def _target(target: Any, context: Context) -> Target | None:
+def _target(target: Any, eos: int | None, context: Context) -> Target | None:
     if target is None:
         return None
-    return load_target(target, {}, context) if isinstance(target, str) else as_target(target, context)
+    whole = load_target(target, {}, context) if isinstance(target, str) else as_target(target, context)
+    return stopped_target(whole, eos, context)
 
 
 def _enumerated(
     sides: list[Any], context: Context, tokens: int, max_paths: int | None, max_seconds: float | None, seed: int,
-    progress: bool | None,
+    eos: int | None, progress: bool | None,
 ) -> tuple[Enumeration, ...]:  # fmt: skip
     """The laws of the subject and of a baseline, which comes first and gets half of the time."""
     found: list[Enumeration] = []
@@ -203,7 +213,10 @@ def _enumerated(
         share = left if left is None or i == 0 else left / 2
         with covered_bar(progress, ("subject", "baseline")[i]) as bar:
             found.insert(
-                0, enumerate_law(side, context, tokens, max_paths=max_paths, max_seconds=share, progress=bar, seed=seed)
+                0,
+                enumerate_law(
+                    side, context, tokens, max_paths=max_paths, max_seconds=share, progress=bar, seed=seed, eos=eos
+                ),
             )
         left = None if left is None else max(0.0, left - found[0].seconds)
     return tuple(found)

@@ -13,17 +13,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rheocheck.audit.difference import Difference
+from rheocheck.audit.impossible import shown_word
 from rheocheck.audit.references import Reference, prefix_masses
 from rheocheck.audit.verdict import ShownPath, Step, Witness
 from rheocheck.core.pair import Context, spaced
 from rheocheck.intercept import Enumeration, Path
+from rheocheck.intercept.words import is_impossible
 
 
-def exact_witness(found: Enumeration, reference: Reference) -> Witness | None:
+def exact_witness(found: Enumeration, reference: Reference, least: float = 0.0) -> Witness | None:
     """The largest certain error in the conditional law of the next token, without the audited context in front.
 
-    `emitted` is the conditional probability, of an interval what it is at least. None where a cut-short enumeration
-    makes no single error certain.
+    Impossible output of a probability above `least` comes before all other errors: it takes no comparing. `emitted` is
+    the conditional probability, of an interval what it is at least. None where a cut-short enumeration makes no single
+    error certain.
     """
     masses = prefix_masses({word: float(mass) for word, mass in found.law.items()})
     unseen, best = float(found.unseen), []
@@ -32,7 +35,8 @@ def exact_witness(found: Enumeration, reference: Reference) -> Witness | None:
         if target is not None:
             before = masses[prefix[:-1]] + unseen
             best.append((target * before - mass, len(prefix), prefix, mass / before, target))
-    error, _, prefix, emitted, target = min(best, default=(0.0, 0, (), 0.0, 0.0))
+    impossible = [one for one in best if is_impossible(one[2][-1:], reference.size) and -one[0] > least]
+    error, _, prefix, emitted, target = min(impossible or best, default=(0.0, 0, (), 0.0, 0.0))
     return Witness(prefix[:-1], prefix[-1], emitted, target) if error < 0 else None
 
 
@@ -49,20 +53,24 @@ def shortest_path(found: Enumeration, reference: Reference, seen: Difference, wi
 def shown_path(path: Path, replay: str) -> ShownPath:
     """A path as a verdict keeps it: plain numbers, and how to run it again."""
     steps = tuple(Step(c.index, c.outcomes, float(c.weight), c.what, c.line) for c in path.choices)
-    return ShownPath(tuple(path.word), float(path.weight), steps, replay)
+    text, stop = shown_word(path.word, path.failure)
+    return ShownPath(text, float(path.weight), steps, replay, stop)
 
 
 def replay_command(
-    choices: Sequence[int], context: Context, tokens: int, seed: int, question: Mapping[str, Any] | None
-) -> str:
+    choices: Sequence[int], context: Context, tokens: int, seed: int, question: Mapping[str, Any] | None,
+    eos: int | None = None,
+) -> str:  # fmt: skip
     """How to run the subject through these choices: a command where it was named, else a line of Python."""
     indices = ",".join(map(str, choices))
     if question is None or not isinstance(question.get("subject"), str):
-        return f"rheocheck.intercept.replay(subject, [{indices}], context={context}, tokens={tokens}, seed={seed})"
+        end = "" if eos is None else f", eos={eos}"
+        return f"rheocheck.intercept.replay(subject, [{indices}], context={context}, tokens={tokens}, seed={seed}{end})"
     words = ["rheocheck", "audit", question["subject"]]
     words += ["--target", question["target"]] if isinstance(question.get("target"), str) else []
     for key, value in (question.get("settings") or {}).items():
         words += ["--set", f"{key}={value}"]
     words += ["--context", spaced(context)] if context else []
     words += ["--tokens", str(tokens)] + (["--seed", str(seed)] if seed else [])
+    words += [] if eos is None else ["--eos", str(eos)]
     return shlex.join([*words, "--replay", indices])

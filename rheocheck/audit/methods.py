@@ -34,6 +34,7 @@ def audit(
     max_paths: int | None = None,
     max_seconds: float | None = None,
     depth: int | None = None,
+    eos: int | None = None,
     seed: int = 0,
     resume: str | None = None,
     question: dict[str, Any] | None = None,
@@ -44,15 +45,15 @@ def audit(
 
     method   sampled; exact; auto: exact within a budget (`max_seconds`, else 20 s), and sampled where that decides
              nothing. `samples`, `depth`, `resume` and recorded samples are for sampled: with auto they mean it
-    The others: samples, tv, depth, resume as in `audit.sampled`; float_tolerance, max_paths, max_seconds as in
+    The others: samples, tv, depth, eos, resume as in `audit.sampled`; float_tolerance, max_paths, max_seconds as in
     `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises InputError.
     """
     if method not in METHODS:
         raise InputError(f"--method must be one of {', '.join(METHODS)}, got {method!r}: try auto")
     check_budget(max_paths, max_seconds, float_tolerance)
     shared: dict[str, Any] = dict(
-        target=target, baseline=baseline, context=tuple(context), tokens=tokens, alpha=alpha, rtol=rtol, seed=seed,
-        question=question, confirm=confirm, progress=progress,
+        target=target, baseline=baseline, context=tuple(context), tokens=tokens, alpha=alpha, rtol=rtol, eos=eos,
+        seed=seed, question=question, confirm=confirm, progress=progress,
     )  # fmt: skip
     exact = shared | dict(tv=DEFAULT_TV if tv is None else tv, float_tolerance=float_tolerance, max_paths=max_paths)
     sampling = shared | dict(samples=samples, tv=tv, depth=depth, resume=resume)

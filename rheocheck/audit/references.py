@@ -11,16 +11,18 @@ from typing import Protocol
 import numpy as np
 
 from rheocheck.audit.against_law import object_name
+from rheocheck.audit.impossible import check_baseline
 from rheocheck.audit.target import JointLaw
-from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 from rheocheck.intercept import Enumeration
+from rheocheck.intercept.words import is_impossible
 
 
 class Reference(Protocol):
-    """A law of words to compare with; `name` is how a report calls it."""
+    """A law of words to compare with; `name` is how a report calls it, `size` its vocabulary, None if nobody knows."""
 
     name: str
+    size: int | None
     law: Mapping[Hashable, float]
     unseen: float
 
@@ -39,22 +41,20 @@ class TargetReference:
 
     def __init__(self, joint: JointLaw, context: Context) -> None:
         self.joint, self.context = joint, context
+        self.size: int | None = joint.vocab_size
         cells = joint.of_cells(joint.law)
         self.law: Mapping[Hashable, float] = {int(i): float(cells[i]) for i in np.flatnonzero(cells > 0)}
 
     def cell(self, word: Context) -> Hashable:
-        """The number of the word's cell. Raises InputError on a token outside the vocabulary."""
-        if not all(0 <= x < self.joint.vocab_size for x in word):
-            raise InputError(
-                f"the subject must emit tokens 0..{self.joint.vocab_size - 1}, got {list(word)}: do both use one "
-                "vocabulary?"
-            )
+        """The number of the word's cell; a word that is none over the vocabulary is a cell of its own."""
+        if is_impossible(word, self.joint.vocab_size):
+            return word
         index = self.joint.index(np.array([word], dtype=np.int64))[0]
         return int(self.joint.cells[index])
 
     def never(self, word: Context) -> bool:
         """Impossible by the law, or no word of the vocabulary at all."""
-        return not all(0 <= x < self.joint.vocab_size for x in word) or self.cell(word) not in self.law
+        return self.cell(word) not in self.law
 
     def object(self) -> str:
         """What TV is about."""
@@ -65,6 +65,8 @@ class TargetReference:
         row = self.joint.rows.get(prefix)
         if row is None:
             return None
+        if is_impossible((token,), self.joint.vocab_size):
+            return 0.0
         if row[token] == 0 and token not in self.joint.boundary.get(prefix, ()):
             return 0.0
         behind = any(prefix[:n] in self.joint.boundary for n in range(len(prefix) + 1))
@@ -75,9 +77,13 @@ class BaselineReference:
     """The law of a second subject, as far as it was enumerated."""
 
     name = "baseline"
+    size: int | None = None
 
     def __init__(self, found: Enumeration, context: Context, tokens: int) -> None:
+        """Raises InputError where the baseline itself emits what is no text: it says nothing about the law of texts."""
         self.context, self.tokens = context, tokens
+        for word, path in found.shortest.items():
+            check_baseline(word, path.failure)
         seen = {word: float(mass) for word, mass in found.law.items() if mass}
         self.unseen = float(found.unseen)
         self.law: Mapping[Hashable, float] = dict(seen.items())
@@ -87,14 +93,16 @@ class BaselineReference:
         return word
 
     def never(self, word: Context) -> bool:
-        """Of a law that was not enumerated to its end nothing is known to be impossible."""
-        return not self.unseen and word not in self.law
+        """Of a law that was not enumerated to its end, only what is no word of any vocabulary."""
+        return is_impossible(word, None) or (not self.unseen and word not in self.law)
 
     def object(self) -> str:
         """What TV is about."""
         return object_name(self.tokens, self.context)
 
     def conditional(self, prefix: Context, token: int) -> float | None:
+        if is_impossible((token,), None):
+            return 0.0
         whole = self._masses.get(prefix, 0.0) + self.unseen
         return (self._masses.get((*prefix, token), 0.0) + self.unseen) / whole if whole else None
 

@@ -7,16 +7,21 @@ from typing import Any
 
 from rheocheck.audit.arguments import check_words
 from rheocheck.audit.exact_witness import replay_command, shown_path
+from rheocheck.audit.stopping import stopped_target
 from rheocheck.audit.target import FLOAT_RTOL, as_target
 from rheocheck.audit.verdict import ShownPath
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 from rheocheck.intercept import replay
+from rheocheck.intercept.words import is_impossible
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A path that was run again: `target` holds the target's probability of each emitted token, if there is one."""
+    """A path that was run again: `target` holds the target's probability of each emitted token, if there is one.
+
+    A token that no law over the vocabulary emits has probability 0.
+    """
 
     context: Context
     path: ShownPath
@@ -36,20 +41,16 @@ def replayed(
     tokens: int = 4,
     seed: int = 0,
     question: Mapping[str, Any] | None = None,
+    eos: int | None = None,
 ) -> Replayed:
     """Run `subject` through these choices. Raises InputError where it does not offer them."""
     check_words(context, tokens, seed)
-    path = replay(subject, list(choices), context, tokens, seed=seed)
-    command = replay_command([choice.index for choice in path.choices], context, tokens, seed, question)
+    path = replay(subject, list(choices), context, tokens, seed=seed, eos=eos)
+    command = replay_command([choice.index for choice in path.choices], context, tokens, seed, question, eos)
     shown = shown_path(path, command)
     if target is None:
         return Replayed(context, shown, None)
-    law, words = as_target(target, context), (*context, *shown.word)
-    outside = [x for x in words if not 0 <= x < law.vocab_size]
-    if outside:
-        raise InputError(
-            f"the subject must emit tokens 0..{law.vocab_size - 1}, got {outside[0]}: do both use one vocabulary?"
-        )
+    law, words = stopped_target(as_target(target, context), eos, context), (*context, *shown.word)
     return Replayed(context, shown, tuple(_followed(law, words, len(context))))
 
 
@@ -57,7 +58,7 @@ def _followed(law: Any, words: Context, start: int) -> list[float]:
     """The target's probability of each token from `start` on; 0 from the first impossible one on."""
     found: list[float] = []
     for i in range(start, len(words)):
-        gone = bool(found) and found[-1] == 0
+        gone = (bool(found) and found[-1] == 0) or is_impossible(words[i : i + 1], law.vocab_size)
         found.append(0.0 if gone else float(law.row(words[:i], FLOAT_RTOL)[words[i]]))
     return found
 

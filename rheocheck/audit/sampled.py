@@ -17,8 +17,10 @@ from rheocheck.audit.against_baseline import AgainstBaseline, Pilot, baseline_re
 from rheocheck.audit.against_law import AgainstLaw, law_reach, object_law
 from rheocheck.audit.arguments import check_integers, check_question
 from rheocheck.audit.evidence import Evidence
+from rheocheck.audit.impossible import ImpossibleApart
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.session import Checkpoint, Session, power_of_ten, session_seed
+from rheocheck.audit.stopping import check_log, stopped_target
 from rheocheck.audit.subject import LiveSource, RecordedSource, Source, load_subject
 from rheocheck.audit.tally import Tally
 from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, as_target, load_target
@@ -48,6 +50,7 @@ def audit(
     tv: float | None = None,
     rtol: float | None = None,
     depth: int | None = None,
+    eos: int | None = None,
     seed: int = 0,
     resume: str | None = None,
     question: dict[str, Any] | None = None,
@@ -63,6 +66,7 @@ def audit(
     tv        the bias worth finding: 0.02, or with `samples` given what these can both find and rule out
     rtol      tolerance of the target's law per token: 0 for a Pair, 1e-6 for a float law
     depth     drafts of a full block, for recorded samples with a decode log; 0 leaves the log out
+    eos       the end-of-text token: a text ends behind it (`audit.stopping`); None: no text may end early
     resume    a file: continue the audit it holds, and save there at every look. `samples` and `tv` may have changed
     question  what `resume` must find unchanged besides the numbers here: the names of subject and target, settings
     confirm   after a bias, draw as many again with fresh seeds and report what they say
@@ -72,7 +76,8 @@ def audit(
     """
     context = tuple(context)
     check_question(target, baseline, context, tokens, alpha=alpha, tv=tv, rtol=rtol, seed=seed)
-    check_integers(samples=(samples, 1), depth=(depth, 0))
+    check_integers(samples=(samples, 1), depth=(depth, 0), eos=(eos, 0))
+    check_log(eos, depth)
     if tv is not None and tv < SMALLEST_TV:
         raise InputError(f"--tv must be at least {SMALLEST_TV:g}, got {tv!r}: less takes more than 1e13 draws")
     names = {"subject": subject, "target": target, "baseline": baseline}
@@ -83,11 +88,11 @@ def audit(
     checkpoint = None
     if resume is not None:
         asked = {name: value for name, value in names.items() if isinstance(value, str)} | (question or {})
-        asked |= {"context": list(context), "tokens": tokens, "alpha": alpha, "rtol": rtol, "depth": depth}
+        asked |= {"context": list(context), "tokens": tokens, "alpha": alpha, "rtol": rtol, "depth": depth, "eos": eos}
         checkpoint = Checkpoint(resume, asked | {"seed": seed})
     try:
         asker = _Asker(
-            subject, target, baseline, context, tokens, samples, alpha, tv, rtol, depth, seed, checkpoint, progress
+            subject, target, baseline, context, tokens, samples, alpha, tv, rtol, depth, eos, seed, checkpoint, progress
         )
         return asker.verdict(confirm)
     except InputError:
@@ -111,12 +116,13 @@ class _Asker:
         tv: float | None,
         rtol: float | None,
         depth: int | None,
+        eos: int | None,
         seed: int,
         checkpoint: Checkpoint | None,
         progress: bool | None,
     ) -> None:
         self.subject, self.baseline, self.context, self.tokens = subject, baseline, context, tokens
-        self.alpha, self.depth, self.seed = alpha, depth, seed
+        self.alpha, self.depth, self.eos, self.seed = alpha, depth, eos, seed
         self.checkpoint, self.progress = checkpoint, progress
         self.sides: list[Any] = [subject] if baseline is None else [subject, baseline]
         for side in self.sides:
@@ -128,7 +134,8 @@ class _Asker:
         self._check_log()
         self.target, self.rtol = None, 0.0
         if target is not None:
-            self.target = load_target(target, {}, context) if isinstance(target, str) else as_target(target, context)
+            whole = load_target(target, {}, context) if isinstance(target, str) else as_target(target, context)
+            self.target = stopped_target(whole, eos, context)
             self.rtol = rtol if rtol is not None else EXACT_RTOL if self.target.exact else FLOAT_RTOL
         self.recorded = min((len(side) for side in self.sides if isinstance(side, RecordedSamples)), default=None)
         if samples is not None and self.recorded is not None and samples > self.recorded:
@@ -162,10 +169,14 @@ class _Asker:
             again = self._session(confirmed, CONFIRMATION, [0, 0])
             again.limit, again.threshold, again.tv = evidence.n, math.inf, 0.0
             again.run(session_seed(self.seed, number, CONFIRM))
-        return self._verdict(session, confirmed)
+        return self._verdict(session, evidence, confirmed)
 
-    def _evidence(self) -> Evidence:
+    def _evidence(self) -> ImpossibleApart:
         """Evidence without a draw."""
+        size = None if self.target is None else self.target.vocab_size
+        return ImpossibleApart(self._of_possible(), size, self.context, self.tokens)
+
+    def _of_possible(self) -> Evidence:
         if self.target is not None:
             return AgainstLaw(
                 self.target, self.context, self.tokens, tv=self.tv, alpha=self.alpha, delta=DELTA, rtol=self.rtol,
@@ -174,7 +185,7 @@ class _Asker:
         assert self.pilot is not None
         return AgainstBaseline(self.pilot, self.context, self.tokens, tv=self.tv, alpha=self.alpha, delta=DELTA)
 
-    def _session(self, evidence: Evidence, stream: int, calls: list[int]) -> Session:
+    def _session(self, evidence: ImpossibleApart, stream: int, calls: list[int]) -> Session:
         """Sources with the seeds of this stream from these calls on, and the limits of the question."""
         sources = [self._source(side, stream + i, calls[i]) for i, side in enumerate(self.sides)]
         limit = evidence.plan.cap if self.samples is None else self.samples
@@ -182,10 +193,11 @@ class _Asker:
         return Session(evidence, sources, limit=limit, tv=self.tv, threshold=threshold, progress=self.progress)
 
     def _source(self, side: Any, stream: int, calls: int = 0) -> Source:
-        size = self.target.vocab_size if self.target is not None else None
         if isinstance(side, RecordedSamples):
-            return RecordedSource(side, self.tokens, size, self.depth)
-        return LiveSource(side, self.context, self.tokens, size, self.seed, stream, calls)
+            return RecordedSource(side, self.tokens, self.depth, self.eos)
+        return LiveSource(
+            side, self.context, self.tokens, seed=self.seed, stream=stream, calls=calls, eos=self.eos
+        )  # fmt: skip
 
     def _take_up(self, source: RecordedSource, before: Tally) -> None:
         """Skip the draws that an earlier session has seen, if the file still begins with them."""
@@ -204,7 +216,7 @@ class _Asker:
             return saved_pilot(self.checkpoint.saved["evidence"])
         live = [side for side in reversed(self.sides) if not isinstance(side, RecordedSamples)]
         if not live:
-            both = [side.prefixes(self.tokens, None)[:PILOT] for side in self.sides]
+            both = [side.prefixes(self.tokens, self.eos)[:PILOT] for side in self.sides]
             return Pilot.of(np.concatenate(both), shared=True)
         source = self._source(live[0], PILOTS)
         if not source.seeded:
@@ -236,9 +248,8 @@ class _Asker:
                 "emit; --depth 0 leaves the log out"
             )
 
-    def _verdict(self, session: Session, confirmed: Evidence | None) -> Verdict:
+    def _verdict(self, session: Session, evidence: ImpossibleApart, confirmed: Evidence | None) -> Verdict:
         """The verdict on a finished session."""
-        evidence = session.evidence
         word = session.decided() or "inconclusive"
         finds = evidence.detectable()
         drawn, sound = evidence.n > 0, evidence.clean()
@@ -267,8 +278,12 @@ class _Asker:
             interrupted=session.interrupted,
             seed=self._seed_shown(session),
             boundary_tokens=evidence.boundary_tokens(),
-            notes=self._notes(session, word),
+            notes=(*evidence.notes(self.eos, self._where), *self._notes(session, word)),
         )
+
+    def _where(self, draw: int) -> str:
+        """How to name a draw of the subject."""
+        return self.subject.where(draw) if isinstance(self.subject, RecordedSamples) else f"draw {draw + 1}"
 
     def _seed_shown(self, session: Session) -> int | str | None:
         live = [source for source in session.sources if isinstance(source, LiveSource)]

@@ -5,7 +5,7 @@
               {"context": [0, 1], "tokens": [3, 2, 0, 1], "row": 0, "call": 7, "blocks": [[2, 3], [0, 1]]}
     .parquet  the same keys as columns (extra `parquet`)
 
-    tokens    the new tokens, at least as many as are audited
+    tokens    the new tokens, at least as many as are audited; fewer only if the last one ends the text (`--eos`)
     context   what they continue; left out: nothing
     row, call optional, both or neither: which row of which call a draw was, in increasing order. Rows of one batch that
               share random numbers, and calls that repeat a seed, are then looked for where they would be. Left out:
@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 from rheocheck.core.errors import InputError, MissingExtra
 from rheocheck.core.loading import is_import_string
 from rheocheck.core.pair import Context
+from rheocheck.intercept.words import MAX_ID, cut, filled
 
 Ints = NDArray[np.int64]
 Record = tuple[int, dict[str, Any]]  # (line or row number, the keys)
 SUFFIXES = (".npy", ".jsonl", ".parquet")
-MAX_ID = 2**62
 MAX_NUMBER = 2**31  # of rows and calls
 CHUNK = 2**14  # records of a .parquet file held as Python objects at once
 
@@ -64,24 +64,9 @@ class RecordedSamples:
         """A draw's place in the file, for errors."""
         return f"{self.path}, {self.unit} {self.lines[draw]}"
 
-    def prefixes(self, tokens: int, vocab_size: int | None) -> Ints:
-        """The first `tokens` ids of every draw, [n, tokens]; refuses a short draw, an id outside 0..V-1."""
-        short = next((i for i, row in enumerate(self.tokens) if len(row) < tokens), None)
-        if short is not None:
-            raise InputError(
-                f"{self.where(short)}: a draw must have at least {tokens} tokens, "
-                f"got {len(self.tokens[short])}: record longer draws, or lower --tokens"
-            )
-        words = np.stack([row[:tokens] for row in self.tokens])
-        outside = (words < 0) | (words >= (MAX_ID if vocab_size is None else vocab_size))
-        if outside.any():
-            draw, column = np.argwhere(outside)[0]
-            top = "" if vocab_size is None else f"..{vocab_size - 1}"
-            raise InputError(
-                f"{self.where(int(draw))}: token ids must be in 0{top}, got {words[draw, column]}: "
-                "does the target use the same vocabulary?"
-            )
-        return words
+    def prefixes(self, tokens: int, eos: int | None = None) -> Ints:
+        """The first `tokens` ids of every draw, [n, tokens]; shorter draws are filled up (`intercept.words`)."""
+        return filled(self.tokens, tokens, eos)
 
     def log(self, tokens: int, depth: int) -> Ints:
         """The decode log [n, blocks, 2] of blocks of at most `depth` drafts, filled up with emitted = 0."""
@@ -137,7 +122,7 @@ def _read_npy(path: str) -> RecordedSamples:
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "iu":
         came = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise InputError(f"{path} must hold integers of shape [draws, tokens], got {came}: save array.astype(int)")
-    return RecordedSamples(path, list(array.astype(np.int64)), "row", list(range(len(array))))
+    return RecordedSamples(path, list(cut(array)), "row", list(range(len(array))))
 
 
 def _read_jsonl(path: str) -> Iterator[Record]:
@@ -220,7 +205,7 @@ def _collect(path: str, unit: str, records: Iterator[Record], context: Context) 
             numbers.append(_place(data, where, numbers[-1] if numbers else None))
         if "blocks" in here:
             blocks.append(_blocks(data["blocks"], where))
-        tokens.append(_ids(data["tokens"], "tokens", where))
+        tokens.append(_tokens(data["tokens"], where))
         lines.append(number)
     places = np.array(numbers, dtype=np.int64).reshape(-1, 2)
     return RecordedSamples(
@@ -229,6 +214,13 @@ def _collect(path: str, unit: str, records: Iterator[Record], context: Context) 
         calls=places[:, 0] if numbers else None,
         blocks=blocks or None,
     )  # fmt: skip
+
+
+def _tokens(value: Any, where: str) -> Ints:
+    """What was emitted, whatever it is: an id outside the vocabulary is for the verdict, not for the file."""
+    if not isinstance(value, list) or not all(type(x) is int for x in value):
+        raise InputError(f"{where}: tokens must be a list of token ids, got {str(value)[:60]}: write integers")
+    return np.array([max(-MAX_ID, min(MAX_ID, x)) for x in value], dtype=np.int64)
 
 
 def _ids(value: Any, name: str, where: str) -> Ints:

@@ -1,6 +1,6 @@
 """A subject: what an audit looks at, as a function that continues a context by new token ids.
 
-    def subject(context, n_tokens): ...          # at least n_tokens new ids, each in 0..V-1
+    def subject(context, n_tokens): ...          # at least n_tokens new ids, each in 0..V-1; fewer only behind `eos`
 
 With a parameter named `seed` it gets a fresh integer per call, so a run can be repeated. Without one, the
 audit seeds `random`, `numpy.random` and torch (if imported) once before the run: best effort. A subject
@@ -20,6 +20,8 @@ from rheocheck.audit.settings import Value, accepts, call_factory, takes
 from rheocheck.core.errors import InputError, RheocheckError
 from rheocheck.core.loading import is_import_string, load_attribute
 from rheocheck.core.pair import Context
+from rheocheck.intercept.complaints import complaint
+from rheocheck.intercept.words import FAILED, MAX_ID, cut, filled
 
 Ints = NDArray[np.int64]
 BATCH = 500  # draws per call of `subject.sample`: small enough for a progress bar and for Ctrl-C
@@ -66,13 +68,19 @@ def load_subject(
     return value
 
 
+class _NoOutput(Exception):
+    """The subject gave no ids since its probabilities were none; the message says where."""
+
+
 class LiveSource:
     """Checked draws from a subject: fresh seeds for every call, every return looked at.
 
-    vocab_size  V, or None when no law says it
     stream      0 to 7: keeps the seeds of the sources of one run apart
     calls       calls made so far, counted when they have returned: a resumed run goes on at this seed
     one_by_one  leave out `subject.sample`: only the call itself is looked at
+    eos         the token behind which a text ends
+
+    Words may be none of any vocabulary (`intercept.words`): what that means is not decided here.
     """
 
     def __init__(
@@ -80,13 +88,14 @@ class LiveSource:
         subject: Subject,
         context: Context,
         tokens: int,
-        vocab_size: int | None,
+        *,
         seed: int,
         stream: int = 0,
         calls: int = 0,
         one_by_one: bool = False,
+        eos: int | None = None,
     ) -> None:
-        self.subject, self.context, self.tokens, self.vocab_size = subject, context, tokens, vocab_size
+        self.subject, self.context, self.tokens, self.eos = subject, context, tokens, eos
         self._sample = None if one_by_one else getattr(subject, "sample", None)
         self._takes_seed = accepts(subject, "seed")
         self.batch = BATCH if self._sample is not None else 1
@@ -97,10 +106,15 @@ class LiveSource:
 
     def draw(self, count: int) -> Draws:
         """At most `count` draws, the next ones of this source's stream: those of one call."""
-        words = self._one() if self._sample is None else self._batch(count)
+        failure = None
+        try:
+            words = self._one() if self._sample is None else self._batch(count)
+        except _NoOutput as error:  # of none of the draws that it was asked for
+            failure = str(error)
+            words = np.full((1 if self._sample is None else count, self.tokens), FAILED, dtype=np.int64)
         rows = np.arange(len(words), dtype=np.int64)
         self.calls += 1
-        return Draws(words, rows, 0 * rows + self.calls - 1)
+        return Draws(words, rows, 0 * rows + self.calls - 1, failure=failure)
 
     def _seed(self) -> int:
         return _distinct_seed(self._start, self._stream, self.calls)
@@ -108,28 +122,25 @@ class LiveSource:
     def _batch(self, count: int) -> Ints:
         call = f"subject.sample({self.context}, {self.tokens}, {count}, seed)"
         drawn = self._call(call, self._sample, self.context, self.tokens, count, self._seed())
-        rows = _as_ids(drawn, call)
-        if rows.shape != (count, self.tokens):
-            raise InputError(f"{call} must return shape {(count, self.tokens)}, got {rows.shape}: one row per draw")
-        return self._in_vocabulary(rows, call)
+        if isinstance(drawn, list | tuple) and len({len(row) for row in drawn if isinstance(row, list | tuple)}) > 1:
+            rows: list[Ints] | Ints = [_as_ids(row, call) for row in drawn]  # texts of different lengths
+            shape: tuple[int, ...] = (len(rows), max(row.size for row in rows))
+        else:
+            rows = _as_ids(drawn, call)
+            shape = rows.shape
+        if len(shape) != 2 or shape[0] != count or shape[1] > self.tokens:
+            raise InputError(f"{call} must return shape {(count, self.tokens)}, got {shape}: one row per draw")
+        return filled(rows, self.tokens, self.eos)
 
     def _one(self) -> Ints:
         call = f"subject({self.context}, {self.tokens})"
         keywords = {"seed": self._seed()} if self._takes_seed else {}
         ids = _as_ids(self._call(call, self.subject, self.context, self.tokens, **keywords), call)
-        if ids.ndim != 1 or len(ids) < self.tokens:
+        if ids.ndim != 1:
             raise InputError(
-                f"{call} must return one row of at least {self.tokens} new ids, got shape {ids.shape}: "
-                "leave the context out, and never stop early"
+                f"{call} must return one row of at least {self.tokens} new ids, got shape {ids.shape}: return one list"
             )
-        return self._in_vocabulary(ids[None, : self.tokens], call)
-
-    def _in_vocabulary(self, ids: Ints, call: str) -> Ints:
-        if ids.min() < 0 or (self.vocab_size is not None and ids.max() >= self.vocab_size):
-            bad = int(ids.min() if ids.min() < 0 else ids.max())
-            top = "" if self.vocab_size is None else f"..{self.vocab_size - 1}"
-            raise InputError(f"{call} must return token ids in 0{top}, got {bad}: do both use one vocabulary?")
-        return ids
+        return filled(ids[None], self.tokens, self.eos)
 
     @staticmethod
     def _call(call: str, function: Any, *args: Any, **keywords: Any) -> Any:
@@ -138,6 +149,9 @@ class LiveSource:
         except RheocheckError:
             raise
         except (Exception, SystemExit) as error:  # whatever the subject raises becomes one clear line
+            failure = complaint(error)
+            if failure is not None:
+                raise _NoOutput(failure) from error
             raise InputError(
                 f"{call} must return token ids, it raised {type(error).__name__}: {error}: run this call by itself"
             ) from error
@@ -149,9 +163,9 @@ class RecordedSource:
     seeded = True
     calls = 0
 
-    def __init__(self, recorded: RecordedSamples, tokens: int, vocab_size: int | None, depth: int | None) -> None:
+    def __init__(self, recorded: RecordedSamples, tokens: int, depth: int | None, eos: int | None = None) -> None:
         self.recorded, self.tokens = recorded, tokens
-        self.words = recorded.prefixes(tokens, vocab_size)
+        self.words = recorded.prefixes(tokens, eos)
         rows, calls = recorded.rows, recorded.calls
         here = np.arange(len(self.words), dtype=np.int64)
         self._all = Draws(
@@ -170,13 +184,7 @@ class RecordedSource:
     def draw(self, count: int) -> Draws:
         """The next `count` recorded draws."""
         start, self._next = self._next, self._next + count
-        part, blocks = slice(start, start + count), self._all.blocks
-        return Draws(
-            self._all.words[part],
-            self._all.rows[part],
-            self._all.calls[part],
-            None if blocks is None else blocks[part],
-        )
+        return self._all.where(slice(start, start + count))
 
 
 Source = LiveSource | RecordedSource
@@ -189,9 +197,11 @@ def _as_ids(value: Any, call: str) -> Ints:
         raise InputError(
             f"{call} must return token ids, got {type(value).__name__} ({error}): convert to a list"
         ) from error
+    if ids.dtype.kind in "Of" and isinstance(value, list | tuple) and all(type(x) is int for x in value):
+        return np.array([max(-MAX_ID, min(MAX_ID, x)) for x in value], dtype=np.int64)  # beyond 64 bits
     if ids.dtype.kind not in "iu" and ids.size:
         raise InputError(f"{call} must return integer token ids, got {value!r:.80} ({ids.dtype}): convert to int")
-    return ids.astype(np.int64)
+    return cut(ids)
 
 
 def _first_seed(seed: int) -> int:

@@ -21,14 +21,24 @@ class Tally:
 
     def add(self, drawn: Ints) -> None:
         """Count the words [n, L] too."""
+        self._count(drawn, np.ones(len(drawn), dtype=np.int64))
+
+    def _count(self, drawn: Ints, times: Ints) -> None:
         if not len(drawn):
             return
         words = np.concatenate([self.words, drawn])
-        counts = np.concatenate([self.counts, np.ones(len(drawn), dtype=np.int64)])
+        counts = np.concatenate([self.counts, times])
         order = np.lexsort(words.T[::-1])  # np.unique(axis=0) takes ten times as long
         words, counts = words[order], counts[order]
         starts = _starts(words)
         self.words, self.counts = words[starts], np.add.reduceat(counts, starts)
+
+    def plus(self, other: "Tally") -> "Tally":
+        """Both together."""
+        both = Tally(self.words.shape[1])
+        for part in (self, other):
+            both._count(part.words, part.counts)
+        return both
 
     @property
     def n(self) -> int:

@@ -12,12 +12,19 @@ EXIT_CODES = {"lossless": 0, "no_bias_found": 0, "biased": 1, "inconclusive": 3}
 
 @dataclass(frozen=True)
 class Witness:
-    """The next token with the largest certified error: what came after `context`, what the target says."""
+    """The next token with the largest certified error: what came after `context`, what the target says.
+
+    token       null where no token came: the text ended, or there was no output at all
+    impossible  in words, why no law over the vocabulary emits it; null for what it merely emits too often or too rarely
+    hits        of an impossible output that was drawn: how many draws had it; null otherwise
+    """
 
     context: Context
-    token: int
+    token: int | None
     emitted: float
     target: float
+    impossible: str | None = None
+    hits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -48,24 +55,29 @@ class Step:
 
 @dataclass(frozen=True)
 class ShownPath:
-    """Random choices that lead to `word`, in order, and the command that runs the subject through them again."""
+    """Random choices that lead to `word`, in order, and the command that runs the subject through them again.
+
+    stop  in words, why `word` is shorter than was asked; null where it is not
+    """
 
     word: Context
     weight: float
     choices: tuple[Step, ...]
     replay: str
+    stop: str | None = None
 
 
 @dataclass(frozen=True)
 class BoundaryFault:
     """An event of probability zero on which the subject emits `word`, which the reference never does.
 
-    Real generators round: there the event may have a probability of 2^-24. It is no part of TV.
+    Real generators round: there the event may have a probability of 2^-24. It is no part of TV. stop: as of a path.
     """
 
     word: Context
     what: str
     line: str
+    stop: str | None = None
 
 
 @dataclass(frozen=True)

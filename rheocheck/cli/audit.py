@@ -41,6 +41,7 @@ from rheocheck.core.pair import Context
     "--depth", type=int,
     help="Drafts of a full block, for a recording with a decode log (blocks); 0 leaves the log out.",
 )  # fmt: skip
+@click.option("--eos", type=int, metavar="ID", help="SUBJECT may stop: texts end behind this token.  [default: never]")
 @click.option("--seed", default=0, show_default=True, help="Seeds every draw; the same seed repeats the run.")
 @click.option(
     "--resume", metavar="FILE",
@@ -64,7 +65,7 @@ from rheocheck.core.pair import Context
 def audit(
     ctx: click.Context, /, subject: str, target: str | None, baseline: str | None, context: str, tokens: int,
     method: str, samples: int | None, alpha: float, tv: float | None, rtol: float | None,
-    settings: tuple[str, ...], depth: int | None, seed: int, resume: str | None, max_paths: int | None,
+    settings: tuple[str, ...], depth: int | None, eos: int | None, seed: int, resume: str | None, max_paths: int | None,
     max_seconds: float | None, float_tolerance: float, replay: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say whether SUBJECT still emits the target's law.
@@ -73,13 +74,14 @@ def audit(
     samples (.npy, .jsonl, .parquet). Method exact runs its code as it is and enumerates every random choice that it
     makes: the verdict is about its law itself. Method sampled looks at draws as they come, and stops as soon as they
     decide. Auto enumerates for --max-seconds, and samples if that decides nothing. The verdict: "no bias found"
-    down to a stated total variation, "biased" with a witness, or "inconclusive". Exit code 0, 1, 3; 2 on bad input.
+    down to a stated total variation, "biased" with a witness, or "inconclusive". Ids outside the vocabulary, too few
+    tokens without --eos, and a sampler that refuses NaN are a bias. Exit code 0, 1, 3; 2 on bad input.
     Ctrl-C reports on what was seen so far.
     """
     words, values = parse_context(context), parse_settings(settings)
     question = {"subject": subject, "target": target, "baseline": baseline, "settings": values}
     if replay is not None:
-        _replay(question, replay, words, tokens, seed, as_json)
+        _replay(question, replay, words, tokens, seed, eos, as_json)
         return
     if (target is None) == (baseline is None):
         raise click.UsageError(
@@ -97,14 +99,16 @@ def audit(
             target=None if target is None else load_target(target, values, words),
             baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
             method=method, context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, depth=depth,
-            seed=seed, resume=resume, max_paths=max_paths, max_seconds=max_seconds, float_tolerance=float_tolerance,
-            question=question,
+            eos=eos, seed=seed, resume=resume, max_paths=max_paths, max_seconds=max_seconds,
+            float_tolerance=float_tolerance, question=question,
         )  # fmt: skip
     click.echo(verdict.to_json() if as_json else audit_text(verdict))
     ctx.exit(verdict.exit_code)
 
 
-def _replay(question: dict[str, Any], choices: str, context: Context, tokens: int, seed: int, as_json: bool) -> None:
+def _replay(
+    question: dict[str, Any], choices: str, context: Context, tokens: int, seed: int, eos: int | None, as_json: bool
+) -> None:
     """Run the subject through these choices and print them."""
     from rheocheck.audit.replay import parse_choices, replayed
     from rheocheck.audit.samples_file import RecordedSamples
@@ -122,6 +126,13 @@ def _replay(question: dict[str, Any], choices: str, context: Context, tokens: in
             )
         target = question["target"] and load_target(question["target"], question["settings"], context)
         found = replayed(
-            subject, parse_choices(choices), target=target, context=context, tokens=tokens, seed=seed, question=question
+            subject,
+            parse_choices(choices),
+            target=target,
+            context=context,
+            tokens=tokens,
+            seed=seed,
+            eos=eos,
+            question=question,
         )
     click.echo(found.to_json() if as_json else replay_text(found))

@@ -24,11 +24,12 @@ from rheocheck.report.matrix_table import matrix_table, matrix_title, remarks, r
 @click.option("--rtol", type=float, help="Tolerance of a law per token.  [default: 0 for a Pair, 1e-6 for a float law]")
 @click.option("--float-tolerance", default=1e-6, show_default=True, help="TV that rounding may amount to.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Call ATTR as a factory with this setting.")
+@click.option("--eos", type=int, metavar="ID", help="Texts end behind this token, in every row.  [default: never]")
 @click.option("--seed", default=0, show_default=True, help="Seeds the plain draws that check a bias.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def matrix(
     settings_matrix: str, context: str, tokens: int, max_seconds: float, max_paths: int | None, rtol: float | None,
-    float_tolerance: float, settings: tuple[str, ...], seed: int, as_json: bool,
+    float_tolerance: float, settings: tuple[str, ...], eos: int | None, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Audit every row of MODULE:ATTR exactly, and print a table of them as they come.
 
@@ -41,7 +42,7 @@ def matrix(
         listed = entries(settings_matrix, parse_settings(settings))
     question: dict[str, Any] = dict(
         context=words, tokens=tokens, max_seconds=max_seconds, max_paths=max_paths, rtol=rtol,
-        float_tolerance=float_tolerance, seed=seed,
+        float_tolerance=float_tolerance, eos=eos, seed=seed,
     )  # fmt: skip
     console = Console(width=160, highlight=False, markup=False, soft_wrap=True, quiet=as_json)
     names = [entry.name for entry in listed]

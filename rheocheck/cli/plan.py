@@ -24,6 +24,7 @@ MAX_TOKENS = 2**20
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Call the target as a factory with this setting."
 )
+@click.option("--eos", type=int, metavar="ID", help="Texts end behind this token of the target.  [default: never]")
 @click.option("--tv", default=0.02, show_default=True, help="The bias worth finding.")
 @click.option("--alpha", default=1e-6, show_default=True, help="Probability of a false alarm.")
 @click.option("--power", default=0.999, show_default=True, help="Probability of finding a bias of --tv.")
@@ -34,8 +35,9 @@ MAX_TOKENS = 2**20
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def plan(
-    target: str | None, cells: int | None, shape: str, context: str, tokens: int, settings: tuple[str, ...], tv: float,
-    alpha: float, power: float, delta: float, samples: int | None, simulate: int, as_json: bool,
+    target: str | None, cells: int | None, shape: str, context: str, tokens: int, settings: tuple[str, ...],
+    eos: int | None, tv: float, alpha: float, power: float, delta: float, samples: int | None, simulate: int,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Say how many draws `rheocheck audit` needs to find a bias of --tv, or to rule it out.
 
@@ -58,16 +60,20 @@ def plan(
 
     from rheocheck.audit.against_law import law_plan, law_reach, object_law, object_name
     from rheocheck.audit.settings import parse_settings
+    from rheocheck.audit.stopping import stopped_target
     from rheocheck.audit.target import FLOAT_RTOL, load_target
 
     values = parse_settings(settings)
     if target is not None:
         after = parse_context(context)
-        joint, law = object_law(load_target(target, values, after), after, tokens, FLOAT_RTOL)
+        texts = stopped_target(load_target(target, values, after), eos, after)
+        joint, law = object_law(texts, after, tokens, FLOAT_RTOL)
         about = object_name(joint.tokens, after)
     else:
         if values or context:
             raise InputError("--set and --context must go with --target, got --cells: drop them, or name a target")
+        if eos is not None:
+            raise InputError("--eos must go with --target, got --cells: drop it, or name a target")
         law, about = _made_up(int(cells or 1), shape), f"first token, {shape} law"
     size = int((law > 0).sum())
     planned = law_plan(law, tv=tv, alpha=alpha, delta=delta, power=power, simulate=simulate)

@@ -3,8 +3,9 @@
     print(conformance(my_subject))
     assert conformance(my_subject, vocab_size=4).ok
 
-A subject is any callable subject(context, n_tokens) that returns at least n_tokens new token ids; with a parameter
-`seed` it is given a fresh integer per call. See README, "How to audit your decoder".
+A subject is any callable subject(context, n_tokens) that returns at least n_tokens new token ids, or fewer behind an
+end-of-text token that is named (`eos`); with a parameter `seed` it is given a fresh integer per call. See README, "How
+to audit your decoder".
 """
 
 import inspect
@@ -14,8 +15,9 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
-from rheocheck.intercept.enumeration import enumerate_law, read_word, takes_seed
+from rheocheck.intercept.enumeration import enumerate_law, takes_seed
 from rheocheck.intercept.seeding import seed_globals
+from rheocheck.intercept.words import check_word, read_word
 
 CALLS = 20  # plain calls that look for a state kept between them
 MAX_PATHS, MAX_SECONDS = 2_000, 10.0  # of the enumeration that shows whether the code can be followed
@@ -54,17 +56,19 @@ class Conformance:
 
 
 def conformance(
-    subject: Callable[..., Any], *, context: Context = (), tokens: int = 2, vocab_size: int | None = None
-) -> Conformance:
+    subject: Callable[..., Any], *, context: Context = (), tokens: int = 2, vocab_size: int | None = None,
+    eos: int | None = None,
+) -> Conformance:  # fmt: skip
     """Questions to a subject about its contract, by plain calls first and by enumeration last.
 
     context, tokens  what it is asked to continue, and by how many tokens
     vocab_size       V, to check that ids lie in 0..V-1
+    eos              the token after which the subject may return fewer ids; what follows it is not looked at
     """
     checks: list[Check] = []
     for question in (_returns_ids, _repeats, _reads_its_context, _samples, _enumerates):
         try:
-            checks += question(subject, tuple(context), tokens, vocab_size)
+            checks += question(subject, tuple(context), tokens, vocab_size, eos)
         except RheocheckError as error:
             checks.append(Check(QUESTIONS[question.__name__], False, " ".join(str(error).split())))
         if checks and checks[-1].ok is False:
@@ -78,10 +82,12 @@ QUESTIONS = {
 }  # fmt: skip
 
 
-def _returns_ids(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
+def _returns_ids(
+    subject: Any, context: Context, tokens: int, vocab_size: int | None, eos: int | None
+) -> Iterator[Check]:
     """Ids, enough of them, in the vocabulary, for one token and for several."""
     for n in sorted({1, tokens}):
-        _in_vocabulary(_call(subject, context, n, 1), f"subject({context}, {n})", vocab_size)
+        _in_vocabulary(_call(subject, context, n, 1, eos), f"subject({context}, {n})", vocab_size)
     yield Check("ids", True, f"returns at least {tokens} new token ids")
 
 
@@ -92,10 +98,10 @@ def _in_vocabulary(word: Context, call: str, vocab_size: int | None) -> None:
         )
 
 
-def _repeats(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
+def _repeats(subject: Any, context: Context, tokens: int, vocab_size: int | None, eos: int | None) -> Iterator[Check]:
     """The same seed gives the same tokens, whatever was called between."""
-    first = [_call(subject, context, tokens, seed) for seed in range(CALLS)]
-    again = [_call(subject, context, tokens, seed) for seed in range(CALLS)]
+    first = [_call(subject, context, tokens, seed, eos) for seed in range(CALLS)]
+    again = [_call(subject, context, tokens, seed, eos) for seed in range(CALLS)]
     for word in first:
         _in_vocabulary(word, f"subject({context}, {tokens})", vocab_size)
     differing = next((pair for pair in zip(first, again, strict=True) if pair[0] != pair[1]), None)
@@ -111,22 +117,24 @@ def _repeats(subject: Any, context: Context, tokens: int, vocab_size: int | None
         yield Check("seed", None, f"{CALLS} seeds all give the tokens {first[0]}: is it meant to be random?")
 
 
-def _reads_its_context(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
+def _reads_its_context(
+    subject: Any, context: Context, tokens: int, vocab_size: int | None, eos: int | None
+) -> Iterator[Check]:
     """A list is left as it was, and a longer context works."""
     given = [*context]
-    _call(subject, given, tokens, 1)
+    _call(subject, given, tokens, 1, eos)
     if given != [*context]:
         raise InputError(f"a subject must leave its context alone, got {given} after a call with {[*context]}: copy it")
-    _call(subject, (*context, 0), tokens, 1)
+    _call(subject, (*context, 0), tokens, 1, eos)
     yield Check("context", True, "left alone, and a longer one works")
 
 
-def _samples(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
+def _samples(subject: Any, context: Context, tokens: int, vocab_size: int | None, eos: int | None) -> Iterator[Check]:
     """`subject.sample`, if there is one: as many rows as asked, the same ones for the same seed."""
     sample = getattr(subject, "sample", None)
     if sample is None:
         return
-    rows = [[tuple(map(int, row)) for row in sample(context, tokens, 3, 1)] for _ in range(2)]
+    rows = [[_stopped(tuple(map(int, row)), tokens, eos) for row in sample(context, tokens, 3, 1)] for _ in range(2)]
     if rows[0] != rows[1] or [len(row) for row in rows[0]] != [tokens] * 3:
         raise InputError(
             f"subject.sample({context}, {tokens}, 3, seed) must return 3 rows of {tokens} ids, the same for the same "
@@ -135,22 +143,27 @@ def _samples(subject: Any, context: Context, tokens: int, vocab_size: int | None
     yield Check("sample", True, "draws whole batches, the same for the same seed")
 
 
-def _enumerates(subject: Any, context: Context, tokens: int, vocab_size: int | None) -> Iterator[Check]:
+def _enumerates(
+    subject: Any, context: Context, tokens: int, vocab_size: int | None, eos: int | None
+) -> Iterator[Check]:
     """Whether every use of randomness is understood."""
     try:
-        found = enumerate_law(subject, context, tokens, max_paths=MAX_PATHS, max_seconds=MAX_SECONDS)
+        found = enumerate_law(subject, context, tokens, max_paths=MAX_PATHS, max_seconds=MAX_SECONDS, eos=eos)
     except NotUnderstood as error:
         yield Check("enumeration", None, f"by sampling only: {error}")
         return
     for word in found.law:  # rare ones too
-        _in_vocabulary(word, f"subject({context}, {tokens})", vocab_size)
+        call, failure = f"subject({context}, {tokens})", found.shortest[word].failure
+        if failure is not None:
+            raise InputError(f"{call} must return token ids, on some random choices it has none: {failure}")
+        _in_vocabulary(check_word(word, call, eos), call, vocab_size)
     covered = f"{float(1 - found.unseen):.4%} of the probability in {found.paths} paths, {found.seconds:.1f} s"
     yield Check("enumeration", True, covered)
     for boundary in found.boundaries[:3]:
         yield Check("boundary", None, f"{boundary.what} at {boundary.line} emits {boundary.word}, with probability 0")
 
 
-def _call(subject: Any, context: Any, tokens: int, seed: int) -> Context:
+def _call(subject: Any, context: Any, tokens: int, seed: int, eos: int | None) -> Context:
     """One plain call, seeded as an audit would."""
     if not callable(subject):
         raise InputError(
@@ -164,13 +177,22 @@ def _call(subject: Any, context: Any, tokens: int, seed: int) -> Context:
     call = f"subject({tuple(context)}, {tokens})"
     seed_globals(seed)
     try:
-        return read_word(subject(context, tokens, **({"seed": seed} if takes_seed(subject) else {})), tokens, call)
+        ids = subject(context, tokens, **({"seed": seed} if takes_seed(subject) else {}))
+        return check_word(read_word(ids, tokens, call, eos), call, eos)
     except RheocheckError:
         raise
     except (Exception, SystemExit) as error:
         raise InputError(
             f"{call} must return token ids, it raised {type(error).__name__}: {error}: run it alone"
         ) from error
+
+
+def _stopped(row: Context, tokens: int, eos: int | None) -> Context:
+    """A row filled up behind its end of text; without one as it is."""
+    if eos is None or eos not in row:
+        return row
+    end = row.index(eos)
+    return row[:end] + (eos,) * (tokens - end)
 
 
 def _takes_both(subject: Any) -> bool:

@@ -19,12 +19,14 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
+from rheocheck.intercept.complaints import complaint
 from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
 from rheocheck.intercept.run import Choice, Run
 from rheocheck.intercept.search import Search, perform
 from rheocheck.intercept.seeding import seed_globals
 from rheocheck.intercept.streams import Streams, check_fresh
+from rheocheck.intercept.words import failed_word, read_word
 
 Progress = Callable[[Fraction, int], None]  # (probability covered so far, runs so far)
 REPEATS = 20  # runs that are made twice; the first one as often
@@ -34,11 +36,12 @@ MAX_NULL = 200  # events of probability zero that are looked at
 
 @dataclass(frozen=True)
 class Path:
-    """One run: its choices, their probability, and the word that it emits."""
+    """One run: its choices, their probability, and the word that it emits; or, of a FAILED one, why it emits none."""
 
     choices: tuple[Choice, ...]
     weight: Fraction
     word: Context
+    failure: str | None = None
 
     @property
     def script(self) -> tuple[int, ...]:
@@ -59,7 +62,7 @@ class Boundary:
 class Enumeration:
     """What was found.
 
-    law         probability of every word of `tokens` ids that was emitted; all of it when `unseen` is 0
+    law         probability of every word of `tokens` ids (`words`) that was emitted; all of it when `unseen` is 0
     unseen      probability of the runs not made
     stopped     why it ended early: "max_paths", "max_seconds", "interrupted", or None
     shortest    for every word, the run with the fewest choices that emits it
@@ -84,8 +87,11 @@ def enumerate_law(
     max_seconds: float | None = None,
     progress: Progress | None = None,
     seed: int = 0,
+    eos: int | None = None,
 ) -> Enumeration:
     """The law of `tokens` ids that `subject(context, tokens)` emits, every random choice taken every way.
+
+    With an end-of-text token `eos` it is the law of the stopped text, filled up with `eos`.
 
     Source: torch.multinomial, rand, bernoulli, exponential_ ..; random; numpy.random; jax.random outside jit. Raises
     NotUnderstood where a use of randomness cannot be followed, and when the subject does not repeat itself.
@@ -96,7 +102,7 @@ def enumerate_law(
     shortest: dict[Context, Path] = {}
     boundaries: dict[Boundary, None] = {}
     paths, null_paths, stopped = 0, 0, None
-    with _Caller(subject, context, tokens, seed) as caller:
+    with _Caller(subject, context, tokens, seed, eos) as caller:
         search = Search(caller)
         first: tuple[Run, Context] | None = None
         try:
@@ -110,7 +116,7 @@ def enumerate_law(
                 else:
                     law[word] = law.get(word, Fraction(0)) + run.weight
                     if word not in shortest or len(run.choices) < len(shortest[word].choices):
-                        shortest[word] = Path(tuple(run.choices), run.weight, word)
+                        shortest[word] = Path(tuple(run.choices), run.weight, word, caller.failure)
                 if paths <= REPEATS:
                     caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
                 if progress is not None:
@@ -133,25 +139,32 @@ def enumerate_law(
 
 
 def replay(
-    subject: Callable[..., Any], choices: Sequence[int], context: Context = (), tokens: int = 4, *, seed: int = 0
-) -> Path:
+    subject: Callable[..., Any], choices: Sequence[int], context: Context = (), tokens: int = 4, *, seed: int = 0,
+    eos: int | None = None,
+) -> Path:  # fmt: skip
     """The run of `subject` in which the choices fall as given, the rest the likeliest way."""
-    with _Caller(subject, context, tokens, seed) as caller:
+    with _Caller(subject, context, tokens, seed, eos) as caller:
         run, word = perform(caller, forced=tuple(choices))
-    return Path(tuple(run.choices), run.weight, word)
+    return Path(tuple(run.choices), run.weight, word, caller.failure)
 
 
 class _Caller:
-    """Calls the subject with all randomness intercepted, each time with another seed."""
+    """Calls the subject with all randomness intercepted, each time with another seed.
 
-    def __init__(self, subject: Callable[..., Any], context: Context, tokens: int, seed: int) -> None:
+    failure  why the last call gave no ids, if it gave none
+    """
+
+    def __init__(
+        self, subject: Callable[..., Any], context: Context, tokens: int, seed: int, eos: int | None
+    ) -> None:  # fmt: skip
         if not callable(subject):
             raise InputError(
                 f"a subject must be a function (context, n_tokens) -> ids, got {type(subject).__name__}: wrap it in one"
             )
         if type(tokens) is not int or tokens < 1:
             raise InputError(f"tokens must be an integer >= 1, got {tokens!r}: raise it")
-        self._subject, self._context, self._tokens = subject, tuple(context), tokens
+        self._subject, self._context, self._tokens, self._eos = subject, tuple(context), tokens, eos
+        self.failure: str | None = None
         self._seed = (seed * 1_000_003 + 12_345) % 2**31
         self._takes_seed = takes_seed(subject)
         self._streams = Streams()
@@ -172,17 +185,21 @@ class _Caller:
         self._streams.begin()
         keywords = {"seed": self._seed} if self._takes_seed else {}
         call = f"subject({self._context}, {self._tokens})"
+        self.failure = None
         try:
             with refusals_kept():
                 ids = self._subject(self._context, self._tokens, **keywords)
-                word = read_word(ids, self._tokens, call)
+                word = read_word(ids, self._tokens, call, self._eos)
         except (RheocheckError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:
-            raise InputError(
-                f"{call} must return token ids, it raised {type(error).__name__} on some random choices: {error}; run "
-                "this call by itself, or audit by sampling"
-            ) from error
+            self.failure = complaint(error)
+            if self.failure is None:
+                raise InputError(
+                    f"{call} must return token ids, it raised {type(error).__name__} on some random choices: {error}; "
+                    "run this call by itself, or audit by sampling"
+                ) from error
+            word = failed_word(self._tokens)
         self._streams.check()
         if _libraries() != self._libraries:
             late = ", ".join(sorted(_libraries() - self._libraries))
@@ -233,27 +250,3 @@ def takes_seed(subject: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def read_word(ids: Any, tokens: int, call: str) -> Context:
-    """The first `tokens` ids of what a subject returned, as a tuple of ints."""
-    if hasattr(ids, "tolist"):
-        ids = ids.tolist()
-    if not hasattr(ids, "__iter__"):
-        raise InputError(f"{call} must return a sequence of token ids, got {ids!r:.60}: return a list of new ids")
-    word = tuple(ids)[:tokens]
-    if len(word) < tokens:
-        raise InputError(
-            f"{call} must return at least {tokens} new ids, got {len(word)}: leave the context out, never stop early"
-        )
-    return tuple(_id(x, call) for x in word)
-
-
-def _id(x: Any, call: str) -> int:
-    try:
-        index = x.__index__()
-    except AttributeError:
-        raise InputError(f"{call} must return integer token ids, got {x!r:.60}: convert to int") from None
-    if index < 0:
-        raise InputError(f"{call} must return token ids >= 0, got {index}: return new ids only")
-    return index

@@ -100,6 +100,9 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
         return draw(key, ("bernoulli", p.shape, p.tobytes()), lambda run: wrapped(sampling.coins(run, p)))
 
     def indices(key: Any, name: str, rows: Any, count: int, replace: bool = True) -> Any:
+        if not np.all(np.isfinite(rows) & (rows >= 0)) or not np.all(rows.sum(axis=-1)):
+            # No sampler of JAX complains: out of NaN it draws some token, which is no failure of the decoder.
+            raise not_understood(f"jax.random.{name} with weights that are none", "keep NaN out, or audit by sampling")
         request = (name, rows.tobytes(), rows.shape, count, replace)
         return draw(
             key, request, lambda run: [sampling.indices(run, row, count, replace, f"jax.random.{name}") for row in rows]
@@ -109,7 +112,8 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
         logits = np.moveaxis(np.asarray(logits, dtype=float), axis, -1)
         batch = logits.shape[:-1]
         extra = () if shape is None else tuple(shape)[: len(tuple(shape)) - len(batch)]
-        rows = np.exp(logits - logits.max(axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
+        with np.errstate(invalid="ignore"):  # NaN is looked for below
+            rows = np.exp(logits - logits.max(axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
         drawn = indices(key, "categorical", rows, int(np.prod(extra)), replace)
         return jnp.asarray(np.array(drawn).T.reshape((*extra, *batch)))
 

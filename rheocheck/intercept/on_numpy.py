@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rheocheck.intercept import sampling, symbols
+from rheocheck.intercept.complaints import NotProbabilities
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
@@ -163,7 +164,7 @@ def _seen(kind: type, streams: Streams) -> type:
         if weights.shape != population.shape[:1]:
             raise ValueError("a and p must have same size")
         if p is not None and abs(weights.sum() - 1) > np.sqrt(np.finfo(float).eps):  # as NumPy does
-            raise ValueError("probabilities do not sum to 1")
+            raise NotProbabilities("probabilities do not sum to 1")
         shape = () if size is None else _shape(size)
         request = ("choice", weights.tobytes(), shape, replace)
         count = int(np.prod(shape))
@@ -176,7 +177,7 @@ def _seen(kind: type, streams: Streams) -> type:
         if weights.ndim != 1 or np.ndim(n):
             raise not_understood("numpy multinomial in several rows", "draw one row at a time")
         if weights[:-1].sum() > 1 + 1e-12:
-            raise ValueError("sum(pvals[:-1]) > 1.0")
+            raise NotProbabilities("sum(pvals[:-1]) > 1.0")
         weights[-1] = max(0.0, 1 - weights[:-1].sum())  # what NumPy does with the last one
         shape = () if size is None else _shape(size)
         rows = int(np.prod(shape))
@@ -217,7 +218,9 @@ def _seen(kind: type, streams: Streams) -> type:
             raise not_understood("numpy binomial of several coins", "draw each coin by random() < p")
         shape = np.shape(p) if size is None else _shape(size)
         values = np.broadcast_to(np.asarray(p, dtype=float), shape)
-        coins = draw(self, ("binomial", values.tobytes(), shape), lambda run: wrapped(sampling.coins(run, values)))
+        coins = draw(
+            self, ("binomial", values.tobytes(), shape), lambda run: wrapped(sampling.checked_coins(run, values))
+        )
         return coins.astype(int) if isinstance(coins, LazyArray | np.ndarray) else coins
 
     drawing = {

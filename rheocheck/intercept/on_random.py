@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from rheocheck.intercept import sampling
+from rheocheck.intercept.complaints import NotProbabilities
 from rheocheck.intercept.errors import importing, not_understood
 from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
@@ -90,6 +91,8 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
             raise TypeError("Cannot specify both weights and cumulative weights")
         if len(cum_weights) != len(population):
             raise ValueError("The number of weights does not match the population")
+        if not 0 < cum_weights[-1] < math.inf:  # NaN neither
+            raise NotProbabilities("weights must have a finite sum above 0")
         edges: list[Fraction] = [Fraction(w) / Fraction(cum_weights[-1]) for w in cum_weights[:-1]]
         if not all(a <= b for a, b in itertools.pairwise([0, *edges])):
             raise not_understood("random.choices with cumulative weights that do not rise", "pass weights >= 0")

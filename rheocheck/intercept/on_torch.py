@@ -145,7 +145,7 @@ def _multinomial(run: Run, weights: torch.Tensor, num_samples: int, replacement:
 
 def _bernoulli(run: Run, p: torch.Tensor, p_for_all: float | None = None) -> Any:
     probabilities = numbers(p) if p_for_all is None else np.full(p.shape, p_for_all)
-    return lazy_tensor(sampling.coins(run, probabilities), p.dtype, p.device)
+    return lazy_tensor(sampling.checked_coins(run, probabilities), p.dtype, p.device)
 
 
 def _randint(run: Run, *args: Any, dtype: Any = None, device: Any = None, **_: Any) -> torch.Tensor:
@@ -190,7 +190,7 @@ def _exponential_(run: Run, tensor: torch.Tensor, lambd: float = 1.0) -> Any:
 
 def _bernoulli_(run: Run, tensor: torch.Tensor, p: Any = 0.5) -> Any:
     probabilities = np.broadcast_to(numbers(p) if isinstance(p, torch.Tensor) else p, tuple(tensor.shape))
-    return lazy_tensor(sampling.coins(run, probabilities), tensor.dtype, tensor.device)
+    return lazy_tensor(sampling.checked_coins(run, probabilities), tensor.dtype, tensor.device)
 
 
 IN_PLACE: dict[str, Callable[..., Any]] = {

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood
+from rheocheck.intercept.complaints import NotProbabilities
 from rheocheck.intercept.errors import line, refusal
 from rheocheck.intercept.uniform import Uniform
 
@@ -160,9 +161,9 @@ def shares(weights: Sequence[Any]) -> list[Fraction]:
     """Weights as probabilities. Raises as samplers do on what is no weight."""
     values = [float(w) for w in weights] if not all(isinstance(w, Fraction) for w in weights) else weights
     if not all(0 <= w < float("inf") for w in values):
-        raise RuntimeError("probabilities contain infinity, NaN or a negative number")
+        raise NotProbabilities("probabilities contain infinity, NaN or a negative number")
     exact = [Fraction(w) for w in values]
     total = sum(exact)
     if not total:
-        raise RuntimeError("probabilities sum to 0")
+        raise NotProbabilities("probabilities sum to 0")
     return [w / total for w in exact]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rheocheck.intercept.complaints import NotProbabilities
 from rheocheck.intercept.errors import line, refusal
 from rheocheck.intercept.lazy import MAX_ROWS, Axis, Lazy
 from rheocheck.intercept.run import MAX_OUTCOMES, Run, shares
@@ -81,3 +82,10 @@ def coins(run: Run, p: Any) -> Any:
     """Coins that fall True with probabilities p, not yet decided: a lazy boolean array."""
     p = np.asarray(p, dtype=np.float64)
     return compare("<", uniforms(run, p.shape), plain(p))
+
+
+def checked_coins(run: Run, p: Any) -> Any:
+    """The same where NaN and what lies outside 0..1 is refused, as torch and NumPy do; JAX compares and goes on."""
+    if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
+        raise NotProbabilities("probabilities of coins must lie in 0..1, got NaN or a number outside")
+    return coins(run, p)

@@ -12,6 +12,7 @@ from rheocheck.core.shape import Shape
 from rheocheck.exact import Verification, verify
 from rheocheck.pytest_plugin.settings import Record, Settings
 from rheocheck.report.audit_text import audit_text
+from rheocheck.report.exact_text import came
 from rheocheck.report.verify_text import verify_text
 
 
@@ -32,6 +33,7 @@ class Assertions:
         eps: float | None = None,
         samples: int | None = None,
         rtol: float | None = None,
+        eos: int | None = None,
         allow_inconclusive: bool = False,
     ) -> Verdict:
         """The subject emits the target's law of `tokens` tokens after `context`: fails on any sign that it does not.
@@ -39,12 +41,13 @@ class Assertions:
         subject  a callable (context, n_tokens[, seed]) -> ids, one with `.sample`, or recorded samples
         target   a Pair, a law(context) -> probabilities, or "module:attr"
         eps      the total variation that a pass rules out (--rheo-eps, else 0.02); samples: draws at most
+        eos      the subject may stop: texts end behind this token, of the subject and of the target
 
         Null: every token has the target's law given everything before it; a correct subject fails with probability
         at most the suite's alpha / 1000. A pass does not say that the law is exact: it says TV <= eps, 99.9 %.
         """
         return self._sampled(subject, eps, samples, allow_inconclusive, target=target, tokens=tokens, context=context,
-                             rtol=rtol)  # fmt: skip
+                             rtol=rtol, eos=eos)  # fmt: skip
 
     def same_law(
         self,
@@ -55,10 +58,11 @@ class Assertions:
         context: Context = (),
         eps: float | None = None,
         samples: int | None = None,
+        eos: int | None = None,
         allow_inconclusive: bool = False,
     ) -> Verdict:
         """Two subjects emit one law, whatever it is: the same engine with speculation on and off."""
-        return self._sampled(a, eps, samples, allow_inconclusive, baseline=b, tokens=tokens, context=context)
+        return self._sampled(a, eps, samples, allow_inconclusive, baseline=b, tokens=tokens, context=context, eos=eos)
 
     def exactly_lossless(
         self, builder: Builder, verifier: Verifier, pair: Pair, shape: Shape | None = None, *, tokens: int | None = None
@@ -111,7 +115,7 @@ class Assertions:
             confidence=verdict.confidence,
             smallest_detectable_tv=verdict.smallest_detectable_tv,
             witness_text=witness
-            and f"after {list(witness.context)}, token {witness.token}: emitted "
+            and f"after {list(witness.context)}, {came(witness)}: emitted "
             f"{witness.emitted:.4f}, target {witness.target:.4f}",
             diagnosis=verdict.diagnosis,
             confirmation=verdict.confirmation,

@@ -3,7 +3,7 @@
 import math
 
 from rheocheck.audit import Boundary, Verdict, Witness
-from rheocheck.report.exact_text import HEADLINES, after, exact_text
+from rheocheck.report.exact_text import HEADLINES, after, came, exact_text
 
 
 def audit_text(verdict: Verdict) -> str:
@@ -18,11 +18,11 @@ def audit_text(verdict: Verdict) -> str:
         lines += [f"  {verdict.samples} draws: {_evidence(verdict)}", f"  {_variation(verdict)}"]
     if verdict.smallest_detectable_tv < 1:
         lines.append(f"  any bias from TV {verdict.smallest_detectable_tv:.4f} on is found with power 99.9%")
-    else:
+    elif verdict.verdict != "biased":
         lines.append(f"  no bias is found for certain by {verdict.samples} draws, however large: draw more")
     lines += [f"  log10 E of {name}: {_power(value)}" for name, value in _best(verdict)]
     if verdict.witness is not None:
-        lines.append(f"  witness: {_witness(verdict.witness, verdict.reference)}")
+        lines.append(f"  witness: {_witness(verdict.witness, verdict.reference, verdict.samples)}")
     lines += [f"  {text}" for text in (verdict.diagnosis, verdict.confirmation) if text]
     if verdict.cross_check is not None:
         lines.append(f"  cross-check: chi-square has p-value {verdict.cross_check:.2g} at {verdict.samples} draws")
@@ -73,9 +73,10 @@ def _power(log10_e: float | None) -> str:
     return "infinite, an impossible token" if log10_e is None else f"{log10_e:.1f}"
 
 
-def _witness(witness: Witness, reference: str) -> str:
+def _witness(witness: Witness, reference: str, draws: int) -> str:
+    count = "" if witness.hits is None else f"in {witness.hits} of {draws} draws, "
     return (
-        f"{after(witness.context)}, token {witness.token}: emitted frequency {witness.emitted:.4f}, "
+        f"{after(witness.context)}, {came(witness)}: {count}emitted frequency {witness.emitted:.4f}, "
         f"by the {reference} {witness.target:.4f}"
     )
 

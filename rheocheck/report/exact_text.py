@@ -38,11 +38,24 @@ def path_lines(path: ShownPath) -> list[str]:
     """A path, one random choice a line."""
     count = len(path.choices)
     if not count:
-        return [f"no random choice at all: always emits {spaced(path.word)}"]
+        return [f"no random choice at all: always emits {emits(path)}"]
     choices = "1 random choice" if count == 1 else f"{count} random choices"
-    head = f"path: {choices}, probability {number(path.weight)}, emits {spaced(path.word)}"
+    head = f"path: {choices}, probability {number(path.weight)}, emits {emits(path)}"
     width = max(len(_branch(step)) for step in path.choices)
     return [head, *(f"  {_branch(step):<{width}}  {step.what}  ({step.line})" for step in path.choices)]
+
+
+def emits(path: ShownPath | BoundaryFault) -> str:
+    """What a path emits: a word, and where it is too short why."""
+    parts = ([spaced(path.word)] if path.word else []) + ([path.stop] if path.stop else [])
+    return ", then ".join(parts)
+
+
+def came(witness: Witness) -> str:
+    """What came where a token should be."""
+    if witness.token is None:
+        return str(witness.impossible)
+    return f"token {witness.token}" + (f", {witness.impossible}" if witness.impossible else "")
 
 
 def after(context: Context) -> str:
@@ -82,7 +95,7 @@ def _work(verdict: Verdict) -> str:
 def _witness(witness: Witness, reference: str, method: str) -> str:
     least = "at least " if method == "interval" else ""
     return (
-        f"{after(witness.context)}, token {witness.token}: emitted with probability {least}"
+        f"{after(witness.context)}, {came(witness)}: emitted with probability {least}"
         f"{number(witness.emitted)}, by the {reference} {number(witness.target)}"
     )
 
@@ -96,7 +109,7 @@ def _faults(faults: Sequence[BoundaryFault], reference: str) -> Iterator[str]:
         others = len({fault.word for fault in alike}) - 1
         more = f" (and {others} other word{'s' if others > 1 else ''})" if others else ""
         yield (
-            f"{spaced(alike[0].word)}{more} is emitted on an event of probability zero ({alike[0].what}, {line}), by "
+            f"{emits(alike[0])}{more} is emitted on an event of probability zero ({alike[0].what}, {line}), by "
             f"the {reference} never: rounded random numbers may hit it; no part of TV"
         )
 

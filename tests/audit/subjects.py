@@ -174,7 +174,6 @@ def settings_matrix(*, rows=4):
 no_rows = ()
 bad_rows = (("honest", honest),)
 misspelt = (("honest", honest, CHAIN, "losy"),)
-TWO = Pair(2, {(): ["1/2", "1/2"]}, {(): ["1/2", "1/2"]})
 
 
 def always_two(context, n_tokens):
@@ -185,3 +184,32 @@ def printing(context, n_tokens):
     """A subject that talks while it works."""
     print("hello")
     return unseeded(context, n_tokens)
+
+
+def bad_id(context, n_tokens):
+    """The CDF sums to 15/16, and what falls beyond it gets an id of no vocabulary."""
+    x, s = random.random(), 0
+    for i, w in enumerate([0.5, 0.25, 0.1875]):
+        s += w
+        if x < s:
+            return [i]
+    return [10**6]
+
+
+def no_output(context, n_tokens):
+    """Once in 16 draws nothing is left of the residual: the sampler refuses it."""
+    return random.choices(range(3), [0, 0, 0] if random.random() < 1 / 16 else chain_law(()), k=1)
+
+
+def stopping(context, n_tokens):
+    """CHAIN's law; token 2 ends a text."""
+    word = []
+    while len(word) < n_tokens and 2 not in word:
+        word.append(random.choices(range(3), chain_law((*context, *word)))[0])
+    return word
+
+
+def stopping_early(context, n_tokens):
+    """The same, but half of the texts that begin with token 1 end there."""
+    word = stopping(context, n_tokens)
+    return word[:1] if word[0] == 1 and random.random() < 1 / 2 else word

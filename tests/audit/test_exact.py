@@ -281,7 +281,7 @@ def test_ctrl_c_while_a_baseline_is_enumerated_leaves_the_subject_alone():
 def test_the_time_is_shared(monkeypatch):
     budgets = []
 
-    def engine(subject, context, tokens, *, max_paths, max_seconds, progress, seed):
+    def engine(subject, context, tokens, *, max_paths, max_seconds, progress, seed, eos):
         budgets.append(max_seconds)
         return enumerated({(0,): 1})
 
@@ -582,7 +582,6 @@ REFUSED = {
     "seconds": ({"max_seconds": 0}, "--max-seconds must be above 0, got 0"),
     "seconds nan": ({"max_seconds": float("nan")}, "--max-seconds must be above 0, got nan"),
     "float tolerance": ({"float_tolerance": -1e-6}, r"--float-tolerance must lie in \[0, 1\), got -1e-06"),
-    "vocabulary": ({"target": UNIT}, r"must emit tokens 0..1, got \[.*2.*\]: do both use one vocabulary\?"),
     "not callable": ({"subject": 7}, "a subject must be a function"),
     "endpoint": ({"subject": "https://host/v1"}, "got the endpoint"),
     "words": ({"tokens": 14}, r"at most 1048576 words, got 3\^14"),

@@ -96,7 +96,7 @@ def test_seeds_do_not_repeat_within_or_between_streams():
         return [0]
 
     for stream in range(8):
-        source = LiveSource(subject, (), 1, 1, seed=7, stream=stream)
+        source = LiveSource(subject, (), 1, seed=7, stream=stream)
         for _ in range(2000):
             source.draw(1)
     assert len(set(seeds)) == 16_000
@@ -110,8 +110,8 @@ def test_a_source_goes_on_where_another_ended():
     def subject(context, n_tokens, seed):
         return [seed % 5]
 
-    whole = LiveSource(subject, (), 1, 5, seed=7)
-    parts = LiveSource(subject, (), 1, 5, seed=7), LiveSource(subject, (), 1, 5, seed=7, calls=30)
+    whole = LiveSource(subject, (), 1, seed=7)
+    parts = LiveSource(subject, (), 1, seed=7), LiveSource(subject, (), 1, seed=7, calls=30)
     together = [whole.draw(1) for _ in range(50)]
     apart = [parts[i >= 30].draw(1) for i in range(50)]
     for name in ("words", "rows", "calls"):
@@ -126,7 +126,7 @@ def test_a_call_that_raises_is_not_counted():
         return [0]
 
     seeds = []
-    source = LiveSource(subject, (), 1, 1, seed=7)
+    source = LiveSource(subject, (), 1, seed=7)
     source.draw(1)
     with pytest.raises(KeyboardInterrupt):
         source.draw(1)
@@ -146,6 +146,6 @@ def test_keyword_only_and_catch_all_subjects_get_seeds():
         return [0]
 
     for subject, seeded in ((keyword_only, True), (catch_all, True), (without, False)):
-        source = LiveSource(subject, (), 1, 2, seed=1)
+        source = LiveSource(subject, (), 1, seed=1)
         source.draw(1)
         assert source.seeded == seeded

@@ -117,7 +117,6 @@ def test_replay_says_zero_behind_an_impossible_token():
             "--replay must go with --target or neither",
         ),
         (["--replay", "0", "--tokens", "0"], "--tokens must be an integer >= 1"),
-        (["--replay", "2", "--target", f"{HERE}:TWO", "--tokens", "1"], "the subject must emit tokens 0..1, got 2"),
         (["--target", f"{HERE}:CHAIN", "--max-seconds", "0"], "--max-seconds must be above 0"),
         (["--target", f"{HERE}:CHAIN", "--max-paths", "0"], "--max-paths must be an integer >= 1"),
     ],

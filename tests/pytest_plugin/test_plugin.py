@@ -75,6 +75,38 @@ def test_same(rheocheck):
 def test_other(rheocheck):
     rheocheck.same_law(Sampler(), Sampler(0.1), tokens=1, eps=0.1)
 """
+STOPS = """
+import pytest
+from subjects import PAIR, Sampler
+
+EOS = 3
+
+
+class Stopping(Sampler):
+    '''Ends a text behind token 3; `lose` of these ends are not handed out.'''
+
+    def __init__(self, lose=0.0):
+        super().__init__()
+        self.lose = lose
+
+    def sample(self, context, n_tokens, samples, seed):
+        rows = super().sample(context, n_tokens, samples, seed).tolist()
+        words = [row[: row.index(EOS) + 1] if EOS in row else row for row in rows]
+        return [word[:-1] if word[-1] == EOS and i % 100 < 100 * self.lose else word for i, word in enumerate(words)]
+
+
+def test_stops(rheocheck):
+    rheocheck.lossless(Stopping(), target=PAIR, tokens=2, eps=0.1, eos=EOS)
+
+def test_stops_like_the_other(rheocheck):
+    rheocheck.same_law(Stopping(), Sampler(), tokens=1, eps=0.1, eos=EOS)
+
+def test_nobody_said_that_it_stops(rheocheck):
+    rheocheck.lossless(Stopping(), target=PAIR, tokens=2, eps=0.1)
+
+def test_loses_ends(rheocheck):
+    rheocheck.lossless(Stopping(0.1), target=PAIR, tokens=2, eps=0.1, eos=EOS)
+"""
 EXACT = """
 from rheocheck import Shape, load_pair
 from rheocheck.core import naive, recursive
@@ -133,6 +165,21 @@ def test_verdicts_and_summary(project, workers):
             "all 1 PASS bounds jointly >= 99.9%",
         ]
     )
+
+
+@pytest.mark.distribution
+def test_a_subject_that_may_stop(project):
+    """Null: texts end where the target's do. alpha 1e-9 an assertion; lost ends, one in ten, are a proof at one hit."""
+    result = run(project, test_e=STOPS)
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*the end of the text: in * of * draws, emitted frequency *, by the target 0.0000*",
+            "*texts end early: if SUBJECT may stop, name its end-of-text token by --eos ID*",
+            "*texts end early without the end-of-text token 3*",
+        ]
+    )
+    assert sum("the end of the text: emitted " in line for line in result.outlines) == 2  # in the summary
 
 
 @pytest.mark.distribution
