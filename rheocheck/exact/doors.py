@@ -1,0 +1,127 @@
+"""Doors by which chance enters unasked: what a rule, a builder or a verifier calls while it runs.
+
+    with no_door(): ...    # InputError at the call, with its file and line
+
+Every call of a C function is looked at (`sys.setprofile`), so a `random` that was imported long ago under another
+name is seen as well. What cannot be seen so, draws of NumPy, moves a generator: see guest_state.
+"""
+
+import _random
+import os
+import random
+import sys
+import sysconfig
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rheocheck.core.errors import InputError
+
+OURS = str(Path(__file__).parents[1])
+LIBRARY = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib"))
+SITE = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
+GUESTS = str(Path(__file__).with_name("guests.py"))  # its frame called the guest
+IMPORTING = "<frozen importlib"
+
+ENTROPY = [
+    *(getattr(os, name, None) for name in ("urandom", "getrandom", "fork", "forkpty")),
+    getattr(uuid, "_generate_time_safe", None),
+]
+# Names, by module: of a few modules the functions are looked up when they are called.
+NAMED = {
+    "_thread": ("start_new_thread", "start_joinable_thread"),
+    "_posixsubprocess": ("fork_exec",),
+    "_ssl": ("RAND_bytes",),
+}
+CLOCKS = [
+    getattr(time, name, None)
+    for name in (
+        "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time",
+        "process_time_ns", "thread_time", "thread_time_ns", "clock_gettime", "clock_gettime_ns", "localtime", "gmtime",
+        "ctime", "asctime",
+    )
+] + [os.times]  # fmt: skip
+DATES = {"now", "utcnow", "today"}
+MEMORY = (id, hash)  # differ from call to call, or from process to process
+QUIET = {"getstate", "__repr__", "__reduce__", "__getstate__", "__new__", "__init__"}  # of a generator: draw nothing
+TORCH = ("_VariableFunctionsClass.", "TensorBase.", "_TensorBase.", "Generator.")
+TORCH_DRAWS = {
+    "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "multinomial", "bernoulli",
+    "bernoulli_", "binomial", "normal", "normal_", "poisson", "uniform_", "random_", "exponential_", "geometric_",
+    "cauchy_", "log_normal_", "dropout", "dropout_", "alpha_dropout", "feature_dropout", "rrelu", "manual_seed", "seed",
+}  # fmt: skip
+
+
+@contextmanager
+def no_door() -> Iterator[None]:
+    """Raise InputError at the first call that lets chance in, and again at the end if the guest swallowed it."""
+    found: list[InputError] = []
+
+    def look(frame: FrameType, event: str, function: Any) -> None:
+        if event == "c_call":
+            what = _let_in(function, frame)
+            where = what and user_line(frame)
+            if where:
+                found.append(refusal(f"{what} at {where}"))
+                raise found[0]
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+        if found:
+            raise found[0]
+
+
+def refusal(what: str) -> InputError:
+    """The error for a guest that is no function of its arguments and its chance."""
+    return InputError(f"must depend on its chance alone, got {what}; draw with chance.choose and chance.flip")
+
+
+def user_line(frame: FrameType | None) -> str | None:
+    """file:line of the innermost frame that is nobody's library; None where a module is being imported."""
+    innermost = frame
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(IMPORTING):
+            return None
+        if file == GUESTS:
+            break
+        if not is_library(file) and not file.startswith(SITE):
+            return f"{file}:{frame.f_lineno}"
+        frame = frame.f_back
+    return f"{innermost.f_code.co_filename}:{innermost.f_lineno}" if innermost else None
+
+
+def is_library(file: str) -> bool:
+    """Whether a file is the standard library's or ours."""
+    return file.startswith(OURS) or file.startswith("<frozen") or (file.startswith(LIBRARY) and "-packages" not in file)
+
+
+def _let_in(function: Any, frame: FrameType) -> str | None:
+    """What comes in by this call, or None."""
+    owner, name = getattr(function, "__self__", None), function.__name__
+    if isinstance(owner, _random.Random):
+        kind = "random" if owner is getattr(random, "_inst", None) else f"random.{type(owner).__name__}"
+        return None if name in QUIET else f"a draw of {kind} ({name})"
+    if any(function is door for door in ENTROPY) or name in NAMED.get(getattr(owner, "__name__", ""), ()):
+        return f"{name}, entropy of the system"
+    if name in TORCH_DRAWS and str(getattr(function, "__qualname__", "")).startswith(TORCH):
+        return f"a draw of torch ({name})"
+    if is_library(frame.f_code.co_filename):
+        return None  # what a library times or hashes for itself is no answer of the guest
+    if any(function is clock for clock in CLOCKS) or (name in DATES and _is_date(owner)):
+        return f"the clock ({name})"
+    if any(function is place for place in MEMORY):
+        return f"{name}(), which differs between calls or processes"
+    return None
+
+
+def _is_date(owner: Any) -> bool:
+    return isinstance(owner, type) and owner.__module__ == "datetime"
