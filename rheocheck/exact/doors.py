@@ -1,6 +1,6 @@
 """Doors by which chance enters unasked: what a rule, a builder or a verifier calls while it runs.
 
-    with no_door(): ...    # InputError at the call, with its file and line
+    with no_door(file of the guest): ...    # InputError at the call, with its file and line
 
 Every call of a C function is looked at (`sys.setprofile`), so a `random` that was imported long ago under another
 name is seen as well. What cannot be seen so, draws of NumPy, moves a generator: see guest_state.
@@ -10,9 +10,7 @@ import _random
 import os
 import random
 import sys
-import sysconfig
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,17 +20,14 @@ from typing import Any
 from rheocheck.core.errors import InputError
 
 OURS = str(Path(__file__).parents[1])
-LIBRARY = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib"))
-SITE = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
+LIBRARY = str(Path(os.__file__).parent)
 GUESTS = str(Path(__file__).with_name("guests.py"))  # its frame called the guest
 IMPORTING = "<frozen importlib"
 
-ENTROPY = [
-    *(getattr(os, name, None) for name in ("urandom", "getrandom", "fork", "forkpty")),
-    getattr(uuid, "_generate_time_safe", None),
-]
-# Names, by module: of a few modules the functions are looked up when they are called.
-NAMED = {
+ENTROPY = {  # names of functions, by module
+    "posix": ("urandom", "getrandom", "fork", "forkpty"),
+    "nt": ("urandom",),
+    "_uuid": ("generate_time_safe", "UuidCreate"),
     "_thread": ("start_new_thread", "start_joinable_thread"),
     "_posixsubprocess": ("fork_exec",),
     "_ssl": ("RAND_bytes",),
@@ -48,7 +43,6 @@ CLOCKS = [
 DATES = {"now", "utcnow", "today"}
 MEMORY = (id, hash)  # differ from call to call, or from process to process
 QUIET = {"getstate", "__repr__", "__reduce__", "__getstate__", "__new__", "__init__"}  # of a generator: draw nothing
-TORCH = ("_VariableFunctionsClass.", "TensorBase.", "_TensorBase.", "Generator.")
 TORCH_DRAWS = {
     "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "multinomial", "bernoulli",
     "bernoulli_", "binomial", "normal", "normal_", "poisson", "uniform_", "random_", "exponential_", "geometric_",
@@ -57,13 +51,16 @@ TORCH_DRAWS = {
 
 
 @contextmanager
-def no_door() -> Iterator[None]:
-    """Raise InputError at the first call that lets chance in, and again at the end if the guest swallowed it."""
+def no_door(home: str) -> Iterator[None]:
+    """Raise InputError at the first call that lets chance in, and again at the end if the guest swallowed it.
+
+    home  the guest's own file, which may lie where libraries do
+    """
     found: list[InputError] = []
 
     def look(frame: FrameType, event: str, function: Any) -> None:
         if event == "c_call":
-            what = _let_in(function, frame)
+            what = _let_in(function, frame, home)
             where = what and user_line(frame)
             if where:
                 found.append(refusal(f"{what} at {where}"))
@@ -93,7 +90,7 @@ def user_line(frame: FrameType | None) -> str | None:
             return None
         if file == GUESTS:
             break
-        if not is_library(file) and not file.startswith(SITE):
+        if not is_library(file) and not is_installed(file):
             return f"{file}:{frame.f_lineno}"
         frame = frame.f_back
     return f"{innermost.f_code.co_filename}:{innermost.f_lineno}" if innermost else None
@@ -101,26 +98,39 @@ def user_line(frame: FrameType | None) -> str | None:
 
 def is_library(file: str) -> bool:
     """Whether a file is the standard library's or ours."""
-    return file.startswith(OURS) or file.startswith("<frozen") or (file.startswith(LIBRARY) and "-packages" not in file)
+    return file.startswith((OURS, "<frozen")) or (file.startswith(LIBRARY) and not is_installed(file))
 
 
-def _let_in(function: Any, frame: FrameType) -> str | None:
+def is_installed(file: str) -> bool:
+    """Whether a file is a third party's."""
+    return f"-packages{os.sep}" in file
+
+
+def _let_in(function: Any, frame: FrameType, home: str) -> str | None:
     """What comes in by this call, or None."""
     owner, name = getattr(function, "__self__", None), function.__name__
     if isinstance(owner, _random.Random):
         kind = "random" if owner is getattr(random, "_inst", None) else f"random.{type(owner).__name__}"
         return None if name in QUIET else f"a draw of {kind} ({name})"
-    if any(function is door for door in ENTROPY) or name in NAMED.get(getattr(owner, "__name__", ""), ()):
+    if name in ENTROPY.get(getattr(owner, "__name__", ""), ()):
         return f"{name}, entropy of the system"
-    if name in TORCH_DRAWS and str(getattr(function, "__qualname__", "")).startswith(TORCH):
+    if name in TORCH_DRAWS and _is_torch(function, owner):
         return f"a draw of torch ({name})"
-    if is_library(frame.f_code.co_filename):
+    file = frame.f_code.co_filename
+    if is_library(file) or (is_installed(file) and file != home):
         return None  # what a library times or hashes for itself is no answer of the guest
     if any(function is clock for clock in CLOCKS) or (name in DATES and _is_date(owner)):
         return f"the clock ({name})"
-    if any(function is place for place in MEMORY):
+    if any(function is place for place in MEMORY) and frame.f_code.co_name != "__hash__":
         return f"{name}(), which differs between calls or processes"
     return None
+
+
+def _is_torch(function: Any, owner: Any) -> bool:
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return False
+    return isinstance(owner, torch.Tensor | torch.Generator) or getattr(torch, function.__name__, None) is function
 
 
 def _is_date(owner: Any) -> bool:

@@ -6,21 +6,22 @@ dictionary may get new keys, since a cache of answers is no fault; whether it ch
 
 import ctypes
 import functools
-import itertools
+import io
 import random
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from rheocheck.exact.doors import SITE, is_library
+from rheocheck.exact.doors import is_installed, is_library
 
 MOST_PLACES = 400  # of one guest: further ones are not watched
 MOST_ITEMS = 64  # of one list or dictionary, likewise
 DEEPEST = 5
+GROWTH, LENGTH = " grew to", " has length"
 SCALARS = (int, float, str, bytes, bool, type(None))
 MT19937_BYTES = 2500  # 624 words and the position in them
 Numbers = dict[Any, Any]  # {name inside the place: number}
@@ -29,8 +30,12 @@ Place = tuple[str, Callable[[], Any]]  # (name, reads Numbers, or for a generato
 
 @dataclass
 class Memory:
-    """The places where a guest may keep something, found once; `now` reads them."""
+    """The places where a guest may keep something, found once; `now` reads them.
 
+    iterator  the name of an iterator that the guest keeps, which is a state whatever it is: a call moves it on
+    """
+
+    iterator: str | None = None
     places: list[Place] = field(default_factory=list)
     _seen: dict[Any, Any] = field(default_factory=dict, repr=False)  # holding what was seen keeps its id
 
@@ -46,15 +51,15 @@ class Memory:
         """What every place holds."""
         return [read() for _, read in self.places]
 
-    def changed(self, before: list[Any], after: list[Any]) -> str | None:
-        """What changed, in words; None when nothing did."""
+    def changed(self, before: list[Any], after: list[Any], *, again: bool = False) -> str | None:
+        """What changed, in words; None when nothing did. Asked `again`, no cache has a reason to grow either."""
         for (name, _), old, new in zip(self.places, before, after, strict=True):
             if old == new:
                 continue
             if not isinstance(old, dict):
                 return f"a draw of {name}"
             for key, value in old.items():
-                if key in new and not _same(new[key], value):
+                if key in new and (again or key != GROWTH) and not _same(new[key], value):
                     shown = f"{name}[{key!r}]" if isinstance(key, int) else f"{name}{key}"
                     return f"a state that it keeps ({shown}: {value!r:.30}, then {new[key]!r:.30})"
         return None
@@ -64,6 +69,8 @@ class Memory:
         if id(thing) in self._seen or deep < 0 or len(self.places) >= MOST_PLACES or type(thing) in SCALARS:
             return
         self._seen[id(thing)] = thing
+        if isinstance(thing, Iterator) and not isinstance(thing, io.IOBase):
+            self.iterator = self.iterator or name or type(thing).__name__
         self.places += _places(name, thing)
         for label, part in _parts(name, thing):
             self._reach(label, part, deep - 1)
@@ -88,10 +95,6 @@ def _places(name: str, thing: Any) -> Iterator[Place]:
         yield name, partial(_length, thing)
     elif isinstance(thing, random.Random) and not isinstance(thing, random.SystemRandom):
         yield f"{name}, a random.Random", thing.getstate
-    elif isinstance(thing, types.GeneratorType):
-        yield f"{name}, a generator", partial(_frame, thing)
-    elif isinstance(thing, itertools.count):
-        yield name, lambda: {"": repr(thing)}
     elif _is_numpy_generator(thing):
         bits = getattr(thing, "bit_generator", None) or getattr(thing, "_bit_generator", thing)
         yield f"{name}, a NumPy generator", lambda: repr(bits.state)
@@ -111,6 +114,8 @@ def _parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
             yield from _of_function(thing)
     elif isinstance(thing, types.MethodType):
         yield from ((name, part) for part in (thing.__self__, thing.__func__))
+    elif isinstance(thing, types.BuiltinMethodType):
+        yield name, thing.__self__
     elif isinstance(thing, functools.partial):
         yield from ((name, part) for part in (thing.func, *thing.args, *thing.keywords.values()))
     elif isinstance(thing, dict):
@@ -145,12 +150,13 @@ def _names(code: types.CodeType) -> set[str]:
 
 
 def _numbers(namespace: dict[Any, Any]) -> Numbers:
-    return {key: value for key, value in list(namespace.items())[:MOST_PLACES] if type(value) in SCALARS}
+    numbers = {key: value for key, value in list(namespace.items())[:MOST_PLACES] if type(value) in SCALARS}
+    return {**numbers, GROWTH: len(namespace)}
 
 
 def _length(some: Any) -> Numbers:
     firsts = enumerate(list(some)[:MOST_ITEMS]) if not isinstance(some, set) else ()
-    return {" has length": len(some), **{place: x for place, x in firsts if type(x) in SCALARS}}
+    return {LENGTH: len(some), **{place: x for place, x in firsts if type(x) in SCALARS}}
 
 
 def _cell(cell: types.CellType, whole: bool = False) -> Numbers:
@@ -166,17 +172,12 @@ def _global(namespace: dict[str, Any], name: str) -> Numbers:
     return {"": value} if type(value) in SCALARS else {}
 
 
-def _frame(generator: Generator[Any, Any, Any]) -> Any:
-    frame = generator.gi_frame  # type: ignore[attr-defined]
-    return frame and (frame.f_lasti, [x for x in frame.f_locals.values() if type(x) in SCALARS])
-
-
 def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and (one == other or one != one)
 
 
 def _is_users(file: str) -> bool:
-    return not is_library(file) and not file.startswith(SITE)
+    return not is_library(file) and not is_installed(file)
 
 
 def _is_users_object(thing: Any) -> bool:

@@ -7,7 +7,8 @@ While a guest runs, no door of entropy may be used (doors), and what it can reme
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -30,18 +31,37 @@ def trusted(guest: Any) -> bool:
     return any(guest is own for own in OURS)
 
 
-def asked(guest: Any, function: Callable[..., T], *arguments: Any) -> T:
-    """function(*arguments), which calls the guest. InputError when the guest lets chance in or keeps a state."""
+def asked(guest: Any, function: Callable[..., T], *arguments: Any, again: bool = False) -> T:
+    """function(*arguments), which calls the guest. InputError when the guest lets chance in or keeps a state.
+
+    again  whether the guest was asked the same before
+    """
     if trusted(guest):
         return function(*arguments)
     memory = _memory(guest)
+    if memory.iterator:
+        raise refusal(f"an iterator that it keeps ({memory.iterator}), which calls move on, {home(guest)}")
     before = memory.now()
-    with no_door():
+    with no_door(home(guest).rpartition(":")[0]):
         answer = function(*arguments)
-    changed = memory.changed(before, memory.now())
+    for argument in arguments:
+        if isinstance(argument, ReplayChance):
+            argument.close()
+    changed = memory.changed(before, memory.now(), again=again)
     if changed:
         raise refusal(f"{changed} at {_line(memory, function, *arguments) or home(guest)}")
     return answer
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """For work of ours inside a guest's call, such as enumerating another guest, which is watched by itself."""
+    before = sys.getprofile()
+    sys.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 def impure(where: str, answers: str, guest: Any) -> InputError:
@@ -67,7 +87,7 @@ def _line(memory: Memory, function: Callable[..., Any], *arguments: Any) -> str 
         if is_library(frame.f_code.co_filename):
             return None
         now = memory.now()
-        if not found and memory.changed(last[1], now):
+        if not found and memory.changed(last[1], now, again=True):
             found.append(last[0])
         last[:] = [f"{frame.f_code.co_filename}:{frame.f_lineno}", now]
         return step

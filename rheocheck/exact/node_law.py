@@ -64,24 +64,28 @@ class NodeLaws:
         for p, children, context, law in reversed(self._asked):
             if late():
                 break
-            if replayed(self.verifier, p, children, context) != law:
+            if replayed(self.verifier, p, children, context, again=True) != law:
                 raise impure(place("verifier", self.verifier, context), "two laws for the same node", self.verifier)
         self._asked.clear()
 
 
-def replayed(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Context) -> NodeLaw:
+def replayed(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Context, again: bool = False) -> NodeLaw:
     """The same for any verifier, by enumeration of its choices. It is given Fractions."""
     number = type(p[0])
     p = as_fractions(p)
     children = tuple(Node(child.token, child.slot, as_fractions(child.claim)) for child in children)
-    twice = [calling("verifier", verifier, context, p, children, ReplayChance()) for _ in range(2)]
+    twice = [
+        calling("verifier", verifier, context, p, children, ReplayChance(), again=again) for again in (again, True)
+    ]
     if twice[0] != twice[1]:
         raise impure(place("verifier", verifier, context), "two results for the same choices", verifier)
     stop: dict[int, Any] = {}
     descend: dict[int, Any] = {}
     fallback = False
     held = {child.token for child in children}
-    for weight, result, notes in outcomes(lambda chance: calling("verifier", verifier, context, p, children, chance)):
+    for weight, result, notes in outcomes(
+        lambda chance: calling("verifier", verifier, context, p, children, chance, again=again)
+    ):
         token, down = _checked(result, len(p), held, verifier, context)
         branch = descend if down else stop
         branch[token] = branch.get(token, 0) + number(weight)

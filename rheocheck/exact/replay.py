@@ -31,15 +31,15 @@ def replay(pair: Pair, builder: Builder, context: Context, shape: Shape, budget:
     def grown(chance: ReplayChance) -> Tree:
         return checked(build(builder, fractions, context, chance, shape), pair.vocab_size)
 
-    def run(chance: ReplayChance) -> tuple[Tree, tuple[int, ...]]:
-        return calling("builder", grown, context, chance, guest=builder), tuple(chance.taken)
+    def run(chance: ReplayChance, again: bool = False) -> tuple[Tree, tuple[int, ...]]:
+        return calling("builder", grown, context, chance, guest=builder, again=again), tuple(chance.taken)
 
     where = place("builder", builder, context)
     try:
         for weight, (tree, script), _ in outcomes(run):
             forest.add(forest.plant(tree, number), number(weight))
             covered += weight
-            if not known.trees and run(ReplayChance())[0] != tree:
+            if not known.trees and run(ReplayChance(), again=True)[0] != tree:
                 raise impure(where, "two trees for the same choices", builder)
             known.add(script, tree)
             if not budget.spend(covered):
@@ -48,7 +48,7 @@ def replay(pair: Pair, builder: Builder, context: Context, shape: Shape, budget:
             if covered != 1:
                 raise impure(where, f"outcomes of total weight {covered}", builder)
         for script, tree in reversed(known.trees if not trusted(builder) else []):
-            if run(ReplayChance(script))[0] != tree:
+            if run(ReplayChance(script), again=True)[0] != tree:
                 raise impure(where, "two trees for the same choices", builder)
         if fractions != pair.converted(as_fraction):
             raise impure(where, "another pair than it was given: it changes its rows", builder)

@@ -13,15 +13,16 @@ from rheocheck.exact.guests import asked, impure, trusted
 from rheocheck.exact.numbers import Number, as_fractions
 
 
-def calling(what: str, function: Any, context: Context, *arguments: Any, guest: Any = None) -> Any:
+def calling(what: str, function: Any, context: Context, *arguments: Any, guest: Any = None, again: bool = False) -> Any:
     """function(*arguments), with whatever it raises turned into one clear line that names the context.
 
-    `guest` is the user's code that it calls, where that is not `function` itself; it is watched.
+    `guest` is the user's code that it calls, where that is not `function` itself; it is watched. `again`: the same
+    was asked before.
     """
     guest = function if guest is None else guest
     where = place(what, guest, context)
     try:
-        return asked(guest, function, *arguments)
+        return asked(guest, function, *arguments, again=again)
     except RheocheckError as error:
         raise InputError(f"{where}: {error}") from error
     except (Exception, SystemExit) as error:  # the user's code: report it with its place instead of a traceback
@@ -62,13 +63,13 @@ class Slots:
     def ask_again(self) -> None:
         """Ask a user's rule everything once more, the last first. InputError where it proposes something else."""
         for context, slots in reversed(self._proposals):
-            if self._asked(context) != slots:
+            if self._asked(context, again=True) != slots:
                 raise impure(place("builder", self.rule, context), "two proposals for the same law", self.rule)
         self._proposals.clear()
 
-    def _asked(self, context: Context) -> list[Slot]:
+    def _asked(self, context: Context, again: bool = False) -> list[Slot]:
         q = as_fractions(self.pair.q(context))
-        slots: list[Slot] = calling("builder", self._proposed, context, q, guest=self.rule)
+        slots: list[Slot] = calling("builder", self._proposed, context, q, guest=self.rule, again=again)
         return slots
 
     def _proposed(self, q: Law) -> list[Slot]:
