@@ -7,6 +7,7 @@ name is seen as well. What cannot be seen so, draws of NumPy, moves a generator:
 """
 
 import _random
+import functools
 import os
 import random
 import sys
@@ -25,7 +26,17 @@ GUESTS = str(Path(__file__).with_name("guests.py"))  # its frame called the gues
 IMPORTING = "<frozen importlib"
 
 ENTROPY = {  # names of functions, by module
-    "posix": ("urandom", "getrandom", "fork", "forkpty"),
+    "posix": (
+        "urandom",
+        "getrandom",
+        "fork",
+        "forkpty",
+        "system",
+        "posix_spawn",
+        "posix_spawnp",
+        "putenv",
+        "getloadavg",
+    ),
     "nt": ("urandom",),
     "_uuid": ("generate_time_safe", "UuidCreate"),
     "_thread": ("start_new_thread", "start_joinable_thread"),
@@ -67,13 +78,33 @@ def no_door(home: str) -> Iterator[None]:
                 raise found[0]
 
     before = sys.getprofile()
+    _watch_files()
+    _OPENED.append(found)
     sys.setprofile(look)
     try:
         yield
     finally:
         sys.setprofile(before)
+        _OPENED.pop()
         if found:
             raise found[0]
+
+
+_OPENED: list[list[InputError]] = []  # what to tell of a device that is opened, innermost guest last
+
+
+@functools.cache
+def _watch_files() -> None:
+    """From now on, see which devices are opened while a guest runs: no call shows its arguments."""
+
+    def opened(event: str, arguments: Any) -> None:
+        if event == "open" and _OPENED and str(arguments[0]).startswith("/dev/"):
+            where = user_line(sys._getframe(1))
+            if where:
+                _OPENED[-1].append(refusal(f"{arguments[0]}, entropy of the system, at {where}"))
+                raise _OPENED[-1][0]
+
+    sys.addaudithook(opened)
 
 
 def refusal(what: str) -> InputError:
@@ -114,6 +145,8 @@ def _let_in(function: Any, frame: FrameType, home: str) -> str | None:
         return None if name in QUIET else f"a draw of {kind} ({name})"
     if name in ENTROPY.get(getattr(owner, "__name__", ""), ()):
         return f"{name}, entropy of the system"
+    if name == "put" and type(owner).__name__ == "SimpleQueue":
+        return "work handed to another thread"
     if name in TORCH_DRAWS and _is_torch(function, owner):
         return f"a draw of torch ({name})"
     file = frame.f_code.co_filename

@@ -11,18 +11,19 @@ import random
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from rheocheck.exact.doors import is_installed, is_library
+from rheocheck.exact.doors import OURS, is_installed, is_library
 
 MOST_PLACES = 400  # of one guest: further ones are not watched
-MOST_ITEMS = 64  # of one list or dictionary, likewise
+MOST_ITEMS = 512  # of one list or dictionary, likewise
 DEEPEST = 5
 GROWTH, LENGTH = " grew to", " has length"
 SCALARS = (int, float, str, bytes, bool, type(None))
+MOST_BYTES = 65_536  # of one array, likewise
 MT19937_BYTES = 2500  # 624 words and the position in them
 Numbers = dict[Any, Any]  # {name inside the place: number}
 Place = tuple[str, Callable[[], Any]]  # (name, reads Numbers, or for a generator its whole state)
@@ -103,8 +104,18 @@ def _places(name: str, thing: Any) -> Iterator[Place]:
             yield variable, partial(_cell, cell)
         for variable in _global_names(thing):
             yield variable, partial(_global, thing.__globals__, variable)
-    elif not isinstance(thing, type | types.ModuleType) and _is_users_object(thing):
-        yield f"{name or type(thing).__name__}.", partial(_numbers, thing.__dict__)
+        for module, variable in _module_names(thing):
+            yield f"{module.__name__}.{variable}", partial(_global, vars(module), variable)
+    elif hasattr(thing, "__array_interface__") and getattr(thing, "nbytes", MOST_BYTES) < MOST_BYTES:
+        yield name, lambda: {" in its entries": thing.tobytes()}
+    elif type(thing).__name__ == "Tensor" and hasattr(thing, "_version"):
+        yield name, lambda: {", changes in place": thing._version}
+    elif isinstance(thing, type):
+        if _is_users_class(thing):
+            yield f"{thing.__name__}.", lambda: _numbers(dict(vars(thing)))
+    elif _is_users_class(type(thing)) and not isinstance(thing, types.ModuleType):
+        label = f"{name or type(thing).__name__}."
+        yield label, lambda: _numbers({**getattr(thing, "__dict__", {}), **_slots(thing)})
 
 
 def _parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
@@ -122,10 +133,16 @@ def _parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         yield from ((name, part) for part in list(thing.values())[:MOST_ITEMS])
     elif isinstance(thing, list | deque | tuple):
         yield from ((name, part) for part in list(thing)[:MOST_ITEMS])
-    elif not isinstance(thing, type | types.ModuleType) and _is_users_object(thing):
-        yield from ((f"{name or type(thing).__name__}.{key}", part) for key, part in list(vars(thing).items()))
-        methods = [part for part in vars(type(thing)).values() if isinstance(part, types.FunctionType)]
-        yield from ((name, method) for method in methods)
+    elif isinstance(thing, type):
+        if _is_users_class(thing):
+            yield from ((f"{thing.__name__}.{key}", part) for key, part in list(vars(thing).items()))
+    elif hasattr(thing, "__wrapped__"):
+        yield name, thing.__wrapped__
+    elif _is_users_class(type(thing)) and not isinstance(thing, types.ModuleType):
+        label = name or type(thing).__name__
+        held = {**getattr(thing, "__dict__", {}), **_slots(thing)}
+        yield from ((f"{label}.{key}", part) for key, part in held.items())
+        yield type(thing).__name__, type(thing)
 
 
 def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
@@ -138,6 +155,20 @@ def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         yield from ((variable, content) for content in _cell(cell, whole=True).values())
     yield from ((variable, function.__globals__[variable]) for variable in _global_names(function))
+    yield from ((f"{module.__name__}.{v}", vars(module)[v]) for module, v in _module_names(function))
+
+
+def _module_names(function: types.FunctionType) -> list[tuple[types.ModuleType, str]]:
+    """The variables of the user's modules that a function may mean by module.name."""
+    names = _names(function.__code__)
+    modules = [function.__globals__.get(name) for name in sorted(names)]
+    users = [m for m in modules if isinstance(m, types.ModuleType) and _is_users(getattr(m, "__file__", None) or OURS)]
+    return [(module, name) for module in users for name in sorted(names) if name in vars(module)]
+
+
+def _slots(thing: Any) -> Numbers:
+    names = [name for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ()) if isinstance(name, str)]
+    return {name: getattr(thing, name) for name in names if hasattr(thing, name)}
 
 
 def _global_names(function: types.FunctionType) -> list[str]:
@@ -180,13 +211,12 @@ def _is_users(file: str) -> bool:
     return not is_library(file) and not is_installed(file)
 
 
-def _is_users_object(thing: Any) -> bool:
-    """Whether an object's class is the user's own, so that what it holds is worth a look."""
-    kind = type(thing)
-    if not isinstance(getattr(thing, "__dict__", None), dict) or kind.__module__ == "builtins":
-        return False
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    return kind.__module__.partition(".")[0] not in sys.stdlib_module_names and (file is None or _is_users(file))
+@functools.lru_cache(maxsize=1024)
+def _is_users_class(kind: Hashable) -> bool:
+    """Whether a class is the user's own, so that what it and its objects hold is worth a look."""
+    module = str(getattr(kind, "__module__", "builtins"))
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return module.partition(".")[0] not in sys.stdlib_module_names and (file is None or _is_users(file))
 
 
 def _is_numpy_generator(thing: Any) -> bool:

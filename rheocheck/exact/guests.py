@@ -69,6 +69,11 @@ def impure(where: str, answers: str, guest: Any) -> InputError:
     return InputError(f"{where} {refusal(f'{answers}, {home(guest)}')}")
 
 
+def forget(guest: Any) -> None:
+    """Look again for what a guest can remember: it may have made itself a place meanwhile."""
+    _MEMORIES.pop(id(guest), None)
+
+
 def _memory(guest: Any) -> Memory:
     """The memory of a guest, found once: what it can reach is looked up again only when it is another object."""
     if id(guest) not in _MEMORIES or _MEMORIES[id(guest)][0] is not guest:

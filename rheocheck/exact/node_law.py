@@ -14,7 +14,7 @@ from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context, Law, spaced
 from rheocheck.core.tree import Node, drawn
 from rheocheck.core.verifiers import matching, recursive, rheo
-from rheocheck.exact.guests import impure, trusted
+from rheocheck.exact.guests import forget, impure, trusted
 from rheocheck.exact.numbers import as_fractions
 from rheocheck.exact.slots import calling, name_of, place
 
@@ -61,6 +61,7 @@ class NodeLaws:
 
     def ask_again(self, late: Callable[[], bool] = lambda: False) -> None:
         """Ask everything once more, the last first, until it is late. InputError where the law is another."""
+        forget(self.verifier)
         for p, children, context, law in reversed(self._asked):
             if late():
                 break

@@ -12,7 +12,7 @@ from rheocheck.core.shape import Shape
 from rheocheck.core.tree import Node, Tree
 from rheocheck.exact.budget import Budget
 from rheocheck.exact.forest import Forest
-from rheocheck.exact.guests import impure, trusted
+from rheocheck.exact.guests import forget, impure, trusted
 from rheocheck.exact.numbers import as_fraction
 from rheocheck.exact.slots import calling, place
 
@@ -47,6 +47,7 @@ def replay(pair: Pair, builder: Builder, context: Context, shape: Shape, budget:
         else:
             if covered != 1:
                 raise impure(where, f"outcomes of total weight {covered}", builder)
+        forget(builder)
         for script, tree in reversed(known.trees if not trusted(builder) else []):
             if run(ReplayChance(script), again=True)[0] != tree:
                 raise impure(where, "two trees for the same choices", builder)

@@ -9,7 +9,7 @@ from rheocheck.core.errors import InputError, RheocheckError
 from rheocheck.core.pair import Context, Law, Pair, spaced
 from rheocheck.core.rule import Slot, check_slots
 from rheocheck.core.shape import Shape
-from rheocheck.exact.guests import asked, impure, trusted
+from rheocheck.exact.guests import asked, forget, impure, trusted
 from rheocheck.exact.numbers import Number, as_fractions
 
 
@@ -62,6 +62,7 @@ class Slots:
 
     def ask_again(self) -> None:
         """Ask a user's rule everything once more, the last first. InputError where it proposes something else."""
+        forget(self.rule)
         for context, slots in reversed(self._proposals):
             if self._asked(context, again=True) != slots:
                 raise impure(place("builder", self.rule, context), "two proposals for the same law", self.rule)

@@ -8,12 +8,15 @@ import datetime
 import functools
 import itertools
 import os
+import pathlib
 import random
 import secrets
+import subprocess
 import threading
 import time
 import uuid
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from random import random as captured_random
 
 import numpy as np
@@ -25,6 +28,7 @@ from rheocheck.core.builders import rheo, sampled
 from rheocheck.core.decoder import build
 from rheocheck.core.verifiers import matching
 from rheocheck.exact import Method, certify, hypotheses, relabel, sweep, verify
+from tests.exact import subjects_of_guests
 
 PAIR = Pair(3, draft={(): ["1/2", "3/10", "1/5"]}, target={(): ["1/5", "2/5", "2/5"]})
 SHAPE = Shape(leads=1, branching=3, depth=2, nodes=3)
@@ -64,6 +68,74 @@ class SeededOnce:
 
     def draw(self):
         return self.rng.random()
+
+
+class Slotted:
+    __slots__ = ("calls",)
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self):
+        self.calls += 1
+        return 0.0 if self.calls > 1000 else 1.0
+
+
+class OfTheClass:
+    calls = 0
+
+    def __call__(self):
+        type(self).calls += 1
+        return 0.0 if OfTheClass.calls > 1000 else 1.0
+
+
+class WithNumpy:
+    rng = np.random.default_rng(7)
+
+    def __call__(self):
+        return self.rng.random()
+
+
+def in_an_array(counts=np.zeros(3)):  # noqa: B008 (the fault)
+    counts[1] += 1
+    return 0.0 if counts[1] > 1000 else 1.0
+
+
+def in_a_tensor(counts=torch.zeros(3)):  # noqa: B008 (the fault)
+    counts[1] += 1
+    return 0.0 if counts[1] > 1000 else 1.0
+
+
+LATE = None
+
+
+def made_by_the_first_call():
+    global LATE
+    if LATE is None:
+        LATE = np.random.default_rng(5)
+    return LATE.random()
+
+
+def device():
+    with open("/dev/urandom", "rb") as source:
+        return source.read(1)[0] / 256
+
+
+def device_by_path():
+    with pathlib.Path("/dev/random").open("rb") as source:
+        return source.read(1)[0] / 256
+
+
+def device_by_number():
+    number = os.open("/dev/urandom", os.O_RDONLY)
+    try:
+        return os.read(number, 1)[0] / 256
+    finally:
+        os.close(number)
+
+
+POOL = ThreadPoolExecutor(1)
+POOL.submit(int).result()
 
 
 def global_counter():
@@ -175,6 +247,19 @@ FAULTS = {
     "itertools.count": lambda: 1.0 if next(TICKS) % 1000 else 0.0,
     "itertools.cycle": lambda: next(ROUND),
     "a generator": lambda: next(NUMBERS) / 1000 + 0.1,
+    "a counter in a slot": Slotted(),
+    "a counter of the class": OfTheClass(),
+    "a NumPy generator of the class": WithNumpy(),
+    "a NumPy generator of another module": lambda: subjects_of_guests.rng.random(),
+    "a counter in an array": in_an_array,
+    "a counter in a tensor": in_a_tensor,
+    "a generator made by the first call": made_by_the_first_call,
+    "/dev/urandom": device,
+    "/dev/random by its path": device_by_path,
+    "/dev/urandom by its number": device_by_number,
+    "an old thread": lambda: POOL.submit(random.random).result(),
+    "a subprocess": lambda: int(subprocess.run(["true"], check=True).returncode) + 1.0,
+    "the environment": lambda: os.environ.__setitem__("RHEOCHECK_TEST", "1") or 1.0,
     "a partial": functools.partial(PRIVATE.random),
 }
 
