@@ -1,7 +1,8 @@
 """What an audit's evidence is about: the code of subject and target, their values, the libraries below them.
 
     fingerprint({"subject": f, "target": law})
-    {"python": "3.11.7", "decoder.py": "9f2c..", "values of subject": "03aa..", "torch": "2.13.0"}
+    {"python": "3.11.7", "decoder.py": "9f2c..",
+     "code and values of the subject": "03aa..", "torch": "2.13.0"}
 
 Modules are followed through their import statements, in functions too, and through what the objects at hand are made
 of; a module of the user's counts by its content, a library by its version. What a model's weights hold is not read.
@@ -43,7 +44,7 @@ def fingerprint(sides: Mapping[str, Any]) -> Fingerprint:
         if not isinstance(side, RecordedSamples):  # a recording is compared draw by draw
             reach = _Reach()
             reach.follow(side)
-            found[f"values of the {name}"] = reach.digest.hexdigest()[:16]
+            found[f"code and values of the {name}"] = reach.digest.hexdigest()[:16]
             names |= reach.modules
     files, libraries = _imported(names)
     for file in sorted(files):
@@ -110,8 +111,13 @@ class _Reach:
             self._note(f"{thing.dtype}{thing.shape}")
             if thing.nbytes <= MOST_BYTES and not thing.dtype.hasobject:
                 self.digest.update(np.ascontiguousarray(thing).tobytes())
-        elif not isinstance(thing, type | types.ModuleType) and _file_of(type(thing).__module__) is not None:
-            yield from (part for item in sorted(getattr(thing, "__dict__", {}).items()) for part in item)
+        elif isinstance(thing, dict):
+            yield from (part for item in sorted(thing.items(), key=str) if isinstance(item[0], str) for part in item)
+        elif isinstance(thing, type):
+            if _file_of(thing.__module__) is not None:
+                yield from (part for _, part in sorted(vars(thing).items()) if isinstance(part, types.FunctionType))
+        elif not isinstance(thing, types.ModuleType) and _file_of(type(thing).__module__) is not None:
+            yield from (type(thing), getattr(thing, "__dict__", {}))
 
     def _of_function(self, function: types.FunctionType) -> Iterator[Any]:
         yield from (function.__defaults__ or (), tuple(sorted((function.__kwdefaults__ or {}).items())))
@@ -121,8 +127,8 @@ class _Reach:
         if wrapped is not None:
             yield wrapped
         in_file = Path(function.__code__.co_filename).is_file()
-        if not in_file:
-            self._note(_code(function.__code__))
+        if not in_file or _file_of(function.__module__) is not None:
+            self._note(_code(function.__code__))  # of a file too: it may have been edited after it was imported
         for name in sorted(_names(function.__code__)):
             used = function.__globals__.get(name)
             if isinstance(used, types.FunctionType | type | types.ModuleType) or not in_file:
@@ -171,8 +177,8 @@ def _imported(names: set[str]) -> tuple[set[Path], set[str]]:
             if file is None:
                 continue
         files.add(file)
-        for found in _imports(file, name):
-            if found not in done:
+        for found in (name.rpartition(".")[0], *_imports(file, name)):
+            if found and found not in done:
                 done.add(found)
                 pending.append(found)
     return files, libraries - set(sys.stdlib_module_names)

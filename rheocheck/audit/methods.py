@@ -58,6 +58,7 @@ def audit(
     exact = shared | dict(tv=DEFAULT_TV if tv is None else tv, float_tolerance=float_tolerance, max_paths=max_paths)
     sampling = shared | dict(samples=samples, tv=tv, depth=depth, resume=resume, resume_anyway=resume_anyway)
     asked = {"--samples": samples, "--depth": depth, "--resume": resume}
+    asked |= {"--resume-anyway": resume_anyway or None}
     given = next((name for name, value in asked.items() if value is not None), None)
     if method == "exact" and given:
         raise InputError(f"{given} must go with --method sampled, got --method exact: nothing is drawn, drop it")

@@ -79,6 +79,8 @@ def audit(
     check_integers(samples=(samples, 1), depth=(depth, 0))
     if tv is not None and tv < SMALLEST_TV:
         raise InputError(f"--tv must be at least {SMALLEST_TV:g}, got {tv!r}: less takes more than 1e13 draws")
+    if resume_anyway and resume is None:
+        raise InputError("--resume-anyway must go with --resume FILE, got no file: name it, or drop the option")
     names = {"subject": subject, "target": target, "baseline": baseline}
     if isinstance(subject, str):
         subject = load_subject(subject, {}, context)

@@ -11,7 +11,7 @@ import random
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -211,10 +211,9 @@ def _is_users(file: str) -> bool:
     return not is_library(file) and not is_installed(file)
 
 
-@functools.lru_cache(maxsize=1024)
-def _is_users_class(kind: Hashable) -> bool:
+def _is_users_class(kind: type) -> bool:
     """Whether a class is the user's own, so that what it and its objects hold is worth a look."""
-    module = str(getattr(kind, "__module__", "builtins"))
+    module = str(kind.__module__)
     file = getattr(sys.modules.get(module), "__file__", None)
     return module.partition(".")[0] not in sys.stdlib_module_names and (file is None or _is_users(file))
 

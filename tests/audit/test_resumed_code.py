@@ -1,15 +1,16 @@
 """Old evidence is not evidence about new code: a resumed audit refuses what changed, by name, and looks afresh."""
 
 import importlib
+import pathlib
 import sys
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from rheocheck.audit import audit
 from rheocheck.audit.fingerprint import changes, fingerprint
 from rheocheck.audit.fresh_look import DRAWS
+from rheocheck.audit.methods import audit
 from rheocheck.cli.audit import audit as audit_command
 from rheocheck.core import InputError
 from tests.audit import subjects
@@ -31,7 +32,7 @@ def decoder(context, n, seed):
     from the_helper import weights
     return random.Random(seed).choices(range(3), weights(), k=n)
 """
-NAMES = ("the_decoder", "the_helper", "the_law")
+NAMES = ("the_decoder", "the_helper", "the_law", "the_package")
 
 
 @pytest.fixture
@@ -59,8 +60,8 @@ def bench(tmp_path, monkeypatch):
 
 def forget():
     importlib.invalidate_caches()
-    for name in NAMES:
-        sys.modules.pop(name, None)
+    for name in [name for name in sys.modules if name.partition(".")[0] in NAMES]:
+        del sys.modules[name]
 
 
 BROKEN = {
@@ -75,7 +76,7 @@ def test_a_decoder_that_was_edited_is_refused_whatever_was_edited(name, bench):
     write, run = bench
     assert run().verdict == "no_bias_found"
     write(the_decoder=DECODER.format(draws=BROKEN[name]))
-    with pytest.raises(InputError, match=r"got the_decoder\.py changed since: begin anew .* --resume-anyway"):
+    with pytest.raises(InputError, match=r"got the_decoder\.py changed since; .*: begin anew .* --resume-anyway"):
         run()
 
 
@@ -193,10 +194,53 @@ def test_the_command_refuses_and_goes_on_anyway(bench):
     assert gone_on.exit_code == 3 and "INCONCLUSIVE" in gone_on.output and "CONTRADICT" in gone_on.output
 
 
+def test_going_on_anyway_takes_a_file(bench):
+    _, run = bench
+    for method in ("sampled", "auto"):
+        with pytest.raises(InputError, match="--resume-anyway must go with --resume FILE"):
+            run(resume=None, resume_anyway=True, method=method)
+    with pytest.raises(InputError, match="--resume-anyway must go with --method sampled"):
+        run(resume=None, resume_anyway=True, method="exact")
+
+
+def test_code_that_was_edited_after_its_import_is_not_what_lies_in_the_file(bench):
+    """A notebook: the old code is loaded and drawn, the file is new already; the next process runs the new code."""
+    write, run = bench
+    loaded = importlib.import_module("the_decoder")
+    (pathlib.Path(loaded.__file__)).write_text(DECODER.format(draws=BROKEN["another law"]))
+    question = {"target": "the_law:law", "tokens": 2, "tv": 0.1, "resume": "saved.json"}
+    assert audit(loaded.decoder, **question, question={"subject": "the_decoder:decoder"}).verdict == "no_bias_found"
+    with pytest.raises(InputError, match="values of the subject changed since"):
+        run()
+
+
+def test_a_package_with_relative_imports(bench, tmp_path):
+    """Its helpers are followed, and so is what its __init__ does."""
+    write, run = bench
+    for number, name in enumerate(("__init__.py", "inner.py", "deep/table.py")):
+        for path in ("the_package", "the_package/deep"):
+            (tmp_path / path).mkdir(exist_ok=True)
+        (tmp_path / "the_package/__init__.py").write_text("VERSION = 1\n")
+        (tmp_path / "the_package/deep/__init__.py").write_text("")
+        (tmp_path / "the_package/inner.py").write_text("from .deep import table\n")
+        (tmp_path / "the_package/deep/table.py").write_text("WEIGHTS = [5, 3, 2]\n")
+        write(
+            the_decoder="from the_package.inner import table\n"
+            + DECODER.format(draws="rng.choices(range(3), table.WEIGHTS, k=n)")
+        )
+        run(resume=f"{number}.json")
+        with open(tmp_path / "the_package" / name, "a") as file:
+            file.write("# edited\n")
+        with pytest.raises(InputError, match=f"{name.rpartition('/')[2]} changed since"):
+            run(resume=f"{number}.json")
+
+
 def made(weights, kind="closure"):
     """Decoders that differ by what they hold, or by code that lies in no file."""
     if kind == "closure":
         return lambda context, n, seed: subjects.random.Random(seed).choices(range(3), weights, k=n)
+    if kind == "settings":
+        return lambda context, n, seed: [weights["top"] % 2] * n
     space = {}
     exec(f"import random\ndef decoder(context, n, seed):\n    return [{weights[0]}] * n\n", space)
     return space["decoder"]
@@ -215,6 +259,7 @@ DIFFERENT = {
     "a closure": (made((5, 3, 2)), made((5, 2, 3))),
     "no file": (made((0,), "text"), made((1,), "text")),
     "an attribute": (Tempered(0.7), Tempered(0.8)),
+    "a dictionary of settings": (made({"top": 5}, "settings"), made({"top": 4}, "settings")),
     "a method": (Tempered(0.7).__call__, Tempered(0.8).__call__),
 }
 
