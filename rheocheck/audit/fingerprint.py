@@ -62,7 +62,7 @@ def of_files(name: Any) -> Fingerprint:
 def changes(there: Fingerprint, now: Fingerprint) -> list[str]:
     """What is another thing now, in words a user can act on. New parts come with a changed file that names them."""
     words = []
-    for name, old in sorted(there.items()):
+    for name, old in sorted(there.items(), key=lambda item: (" " in item[0], item)):  # files and libraries first
         new = now.get(name)
         if new is None:
             words.append(f"{name} is no longer used")
