@@ -38,27 +38,38 @@ ENTROPY = {  # names of functions, by module
         "getloadavg",
     ),
     "nt": ("urandom",),
+    "sys": ("getallocatedblocks", "getrefcount"),
+    "gc": ("get_count", "get_stats", "get_objects"),
     "_uuid": ("generate_time_safe", "UuidCreate"),
     "_thread": ("start_new_thread", "start_joinable_thread"),
     "_posixsubprocess": ("fork_exec",),
     "_ssl": ("RAND_bytes",),
 }
-CLOCKS = [
-    getattr(time, name, None)
+CLOCKS = {
+    getattr(time, name)
     for name in (
         "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time",
         "process_time_ns", "thread_time", "thread_time_ns", "clock_gettime", "clock_gettime_ns", "localtime", "gmtime",
         "ctime", "asctime",
     )
-] + [os.times]  # fmt: skip
+    if hasattr(time, name)
+} | {os.times}  # fmt: skip
 DATES = {"now", "utcnow", "today"}
 MEMORY = (id, hash)  # differ from call to call, or from process to process
-QUIET = {"getstate", "__repr__", "__reduce__", "__getstate__", "__new__", "__init__"}  # of a generator: draw nothing
+OF_RANDOM = {"random", "getrandbits", "seed", "setstate"}  # what every draw of a random.Random ends in
 TORCH_DRAWS = {
     "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "multinomial", "bernoulli",
     "bernoulli_", "binomial", "normal", "normal_", "poisson", "uniform_", "random_", "exponential_", "geometric_",
     "cauchy_", "log_normal_", "dropout", "dropout_", "alpha_dropout", "feature_dropout", "rrelu", "manual_seed", "seed",
 }  # fmt: skip
+
+
+# The names of all of these: most calls are none of them, and are told so at once.
+SUSPECTS = frozenset(
+    {*OF_RANDOM, *DATES, *TORCH_DRAWS, "put", "id", "hash"}
+    | {name for names in ENTROPY.values() for name in names}
+    | {clock.__name__ for clock in CLOCKS}
+)
 
 
 @contextmanager
@@ -70,7 +81,7 @@ def no_door(home: str) -> Iterator[None]:
     found: list[InputError] = []
 
     def look(frame: FrameType, event: str, function: Any) -> None:
-        if event == "c_call":
+        if event == "c_call" and function.__name__ in SUSPECTS:
             what = _let_in(function, frame, home)
             where = what and user_line(frame)
             if where:
@@ -142,7 +153,7 @@ def _let_in(function: Any, frame: FrameType, home: str) -> str | None:
     owner, name = getattr(function, "__self__", None), function.__name__
     if isinstance(owner, _random.Random):
         kind = "random" if owner is getattr(random, "_inst", None) else f"random.{type(owner).__name__}"
-        return None if name in QUIET else f"a draw of {kind} ({name})"
+        return f"a draw of {kind} ({name})"
     if name in ENTROPY.get(getattr(owner, "__name__", ""), ()):
         return f"{name}, entropy of the system"
     if name == "put" and type(owner).__name__ == "SimpleQueue":
@@ -152,7 +163,7 @@ def _let_in(function: Any, frame: FrameType, home: str) -> str | None:
     file = frame.f_code.co_filename
     if is_library(file) or (is_installed(file) and file != home):
         return None  # what a library times or hashes for itself is no answer of the guest
-    if any(function is clock for clock in CLOCKS) or (name in DATES and _is_date(owner)):
+    if function in CLOCKS or (name in DATES and _is_date(owner)):
         return f"the clock ({name})"
     if any(function is place for place in MEMORY) and frame.f_code.co_name != "__hash__":
         return f"{name}(), which differs between calls or processes"

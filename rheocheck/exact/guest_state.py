@@ -104,8 +104,8 @@ def _places(name: str, thing: Any) -> Iterator[Place]:
             yield variable, partial(_cell, cell)
         for variable in _global_names(thing):
             yield variable, partial(_global, thing.__globals__, variable)
-        for module, variable in _module_names(thing):
-            yield f"{module.__name__}.{variable}", partial(_global, vars(module), variable)
+        for module, names in _modules(thing):
+            yield f"{module.__name__}.", partial(_numbers, vars(module), names)
     elif hasattr(thing, "__array_interface__") and getattr(thing, "nbytes", MOST_BYTES) < MOST_BYTES:
         yield name, lambda: {" in its entries": thing.tobytes()}
     elif type(thing).__name__ == "Tensor" and hasattr(thing, "_version"):
@@ -155,15 +155,17 @@ def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         yield from ((variable, content) for content in _cell(cell, whole=True).values())
     yield from ((variable, function.__globals__[variable]) for variable in _global_names(function))
-    yield from ((f"{module.__name__}.{v}", vars(module)[v]) for module, v in _module_names(function))
+    for module, names in _modules(function):
+        if _is_users(getattr(module, "__file__", None) or OURS):
+            held = {name: vars(module)[name] for name in sorted(names) if name in vars(module)}
+            yield from ((f"{module.__name__}.{name}", part) for name, part in held.items())
 
 
-def _module_names(function: types.FunctionType) -> list[tuple[types.ModuleType, str]]:
-    """The variables of the user's modules that a function may mean by module.name."""
+def _modules(function: types.FunctionType) -> list[tuple[types.ModuleType, set[str]]]:
+    """The modules that a function names, each with the names that it may mean by module.name."""
     names = _names(function.__code__)
-    modules = [function.__globals__.get(name) for name in sorted(names)]
-    users = [m for m in modules if isinstance(m, types.ModuleType) and _is_users(getattr(m, "__file__", None) or OURS)]
-    return [(module, name) for module in users for name in sorted(names) if name in vars(module)]
+    found = [function.__globals__.get(name) for name in sorted(names)]
+    return [(module, names) for module in found if isinstance(module, types.ModuleType)]
 
 
 def _slots(thing: Any) -> Numbers:
@@ -180,7 +182,9 @@ def _names(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*inner)
 
 
-def _numbers(namespace: dict[Any, Any]) -> Numbers:
+def _numbers(namespace: dict[Any, Any], names: set[str] | None = None) -> Numbers:
+    if names is not None:
+        return {name: namespace[name] for name in names if type(namespace.get(name, names)) in SCALARS}
     numbers = {key: value for key, value in list(namespace.items())[:MOST_PLACES] if type(value) in SCALARS}
     return {**numbers, GROWTH: len(namespace)}
 
@@ -213,6 +217,8 @@ def _is_users(file: str) -> bool:
 
 def _is_users_class(kind: type) -> bool:
     """Whether a class is the user's own, so that what it and its objects hold is worth a look."""
+    if kind is types.SimpleNamespace:  # the library's, for the user to fill
+        return True
     module = str(kind.__module__)
     file = getattr(sys.modules.get(module), "__file__", None)
     return module.partition(".")[0] not in sys.stdlib_module_names and (file is None or _is_users(file))

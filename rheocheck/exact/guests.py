@@ -16,7 +16,7 @@ from rheocheck.core.builders import BUILDERS
 from rheocheck.core.chance import ReplayChance
 from rheocheck.core.errors import InputError
 from rheocheck.core.verifiers import VERIFIERS
-from rheocheck.exact.doors import is_library, no_door, refusal
+from rheocheck.exact.doors import is_installed, is_library, no_door, refusal
 from rheocheck.exact.guest_state import Memory
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ def asked(guest: Any, function: Callable[..., T], *arguments: Any, again: bool =
             argument.close()
     changed = memory.changed(before, memory.now(), again=again)
     if changed:
-        raise refusal(f"{changed} at {_line(memory, function, *arguments) or home(guest)}")
+        raise refusal(f"{changed} at {_line(guest, memory, function, *arguments) or home(guest)}")
     return answer
 
 
@@ -83,18 +83,20 @@ def _memory(guest: Any) -> Memory:
     return _MEMORIES[id(guest)][1]
 
 
-def _line(memory: Memory, function: Callable[..., Any], *arguments: Any) -> str | None:
+def _line(guest: Any, memory: Memory, function: Callable[..., Any], *arguments: Any) -> str | None:
     """The user's line that changes the state, found by running the call again line by line; None when it does not."""
     found: list[str] = []
+    own = home(guest).rpartition(":")[0]
     last: list[Any] = ["", memory.now()]  # the line that was last begun, and the state before it
 
     def step(frame: FrameType, _event: str, _argument: Any) -> Any:
-        if is_library(frame.f_code.co_filename):
+        file = frame.f_code.co_filename
+        if is_library(file) or (is_installed(file) and file != own):
             return None
         now = memory.now()
         if not found and memory.changed(last[1], now, again=True):
             found.append(last[0])
-        last[:] = [f"{frame.f_code.co_filename}:{frame.f_lineno}", now]
+        last[:] = [f"{file}:{frame.f_lineno}", now]
         return step
 
     before = sys.gettrace()

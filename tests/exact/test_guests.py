@@ -6,14 +6,17 @@ watched, `verify` called such decoders lossless, biased or refused them, as it f
 
 import datetime
 import functools
+import gc
 import itertools
 import os
 import pathlib
 import random
 import secrets
 import subprocess
+import sys
 import threading
 import time
+import types
 import uuid
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +24,7 @@ from random import random as captured_random
 
 import numpy as np
 import pytest
+import scipy.stats
 import torch
 
 from rheocheck.core import InputError, Pair, ReplayChance, Shape, outcomes
@@ -132,6 +136,19 @@ def device_by_number():
         return os.read(number, 1)[0] / 256
     finally:
         os.close(number)
+
+
+SPACE = types.SimpleNamespace(rng=np.random.default_rng(3), calls=0)
+
+
+def in_a_namespace():
+    SPACE.calls += 1
+    return 0.0 if SPACE.calls > 1000 else 1.0
+
+
+def on_another_module():
+    sys.rheocheck_calls = getattr(sys, "rheocheck_calls", 0) + 1
+    return 0.0 if sys.rheocheck_calls > 1000 else 1.0
 
 
 POOL = ThreadPoolExecutor(1)
@@ -257,6 +274,14 @@ FAULTS = {
     "/dev/urandom": device,
     "/dev/random by its path": device_by_path,
     "/dev/urandom by its number": device_by_number,
+    "a counter in a namespace": in_a_namespace,
+    "a generator in a namespace": lambda: SPACE.rng.random(),
+    "a counter on a module of the library": on_another_module,
+    "a bound method of a generator": HELD.random,
+    "a generator in a list of lists": (lambda held: lambda: held[0][0].random())([[np.random.default_rng(4)]]),
+    "numpy.random.permutation": lambda: np.random.permutation(10)[0] / 10,
+    "scipy.stats": lambda: scipy.stats.uniform.rvs(),
+    "how many objects there are": lambda: gc.get_count()[0] % 10 / 10,
     "an old thread": lambda: POOL.submit(random.random).result(),
     "a subprocess": lambda: int(subprocess.run(["true"], check=True).returncode) + 1.0,
     "the environment": lambda: os.environ.__setitem__("RHEOCHECK_TEST", "1") or 1.0,
