@@ -91,7 +91,7 @@ def _line(guest: Any, memory: Memory, function: Callable[..., Any], *arguments: 
 
     def step(frame: FrameType, _event: str, _argument: Any) -> Any:
         file = frame.f_code.co_filename
-        if is_library(file) or (is_installed(file) and file != own):
+        if file != own and (is_library(file) or is_installed(file) or file.startswith("<")):
             return None
         now = memory.now()
         if not found and memory.changed(last[1], now, again=True):
