@@ -37,6 +37,7 @@ def audit(
     eos: int | None = None,
     seed: int = 0,
     resume: str | None = None,
+    resume_anyway: bool = False,
     question: dict[str, Any] | None = None,
     confirm: bool = True,
     progress: bool | None = None,
@@ -45,8 +46,8 @@ def audit(
 
     method   sampled; exact; auto: exact within a budget (`max_seconds`, else 20 s), and sampled where that decides
              nothing. `samples`, `depth`, `resume` and recorded samples are for sampled: with auto they mean it
-    The others: samples, tv, depth, eos, resume as in `audit.sampled`; float_tolerance, max_paths, max_seconds as in
-    `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises InputError.
+    The others: samples, tv, depth, eos, resume, resume_anyway as in `audit.sampled`; float_tolerance, max_paths,
+    max_seconds as in `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises InputError.
     """
     if method not in METHODS:
         raise InputError(f"--method must be one of {', '.join(METHODS)}, got {method!r}: try auto")
@@ -56,8 +57,9 @@ def audit(
         seed=seed, question=question, confirm=confirm, progress=progress,
     )  # fmt: skip
     exact = shared | dict(tv=DEFAULT_TV if tv is None else tv, float_tolerance=float_tolerance, max_paths=max_paths)
-    sampling = shared | dict(samples=samples, tv=tv, depth=depth, resume=resume)
+    sampling = shared | dict(samples=samples, tv=tv, depth=depth, resume=resume, resume_anyway=resume_anyway)
     asked = {"--samples": samples, "--depth": depth, "--resume": resume}
+    asked |= {"--resume-anyway": resume_anyway or None}
     given = next((name for name, value in asked.items() if value is not None), None)
     if method == "exact" and given:
         raise InputError(f"{given} must go with --method sampled, got --method exact: nothing is drawn, drop it")

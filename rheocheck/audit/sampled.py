@@ -17,6 +17,8 @@ from rheocheck.audit.against_baseline import AgainstBaseline, Pilot, baseline_re
 from rheocheck.audit.against_law import AgainstLaw, law_reach, object_law
 from rheocheck.audit.arguments import check_integers, check_question
 from rheocheck.audit.evidence import Evidence
+from rheocheck.audit.fingerprint import Fingerprint, fingerprint, of_files
+from rheocheck.audit.fresh_look import DRAWS, FreshLook, fresh_look
 from rheocheck.audit.impossible import ImpossibleApart
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.session import Checkpoint, Session, power_of_ten, session_seed
@@ -33,9 +35,9 @@ from rheocheck.stats.plan import SMALLEST_TV
 DEFAULT_TV = 0.02
 DELTA = 1e-3  # 1 - confidence of the bounds on TV
 PILOT = 500  # draws of a baseline that choose the object and the sample size
-SUBJECT, CONFIRMATION, PILOTS = 0, 2, 4  # streams of seeds; the baseline's is the next one
+SUBJECT, CONFIRMATION, PILOTS, FRESH = 0, 2, 4, 6  # streams of seeds; the baseline's is the next one
 REPRODUCED = math.log(1e3)  # E of the fresh draws from which on a bias is called reproduced
-RUN, CONFIRM, PILOTING = 0, 1, 2  # what the global generators are seeded for
+RUN, CONFIRM, PILOTING, LOOKING = 0, 1, 2, 4  # what the global generators are seeded for
 
 
 def audit(
@@ -53,6 +55,7 @@ def audit(
     eos: int | None = None,
     seed: int = 0,
     resume: str | None = None,
+    resume_anyway: bool = False,
     question: dict[str, Any] | None = None,
     confirm: bool = True,
     progress: bool | None = None,
@@ -68,6 +71,7 @@ def audit(
     depth     drafts of a full block, for recorded samples with a decode log; 0 leaves the log out
     eos       the end-of-text token: a text ends behind it (`audit.stopping`); None: no text may end early
     resume    a file: continue the audit it holds, and save there at every look. `samples` and `tv` may have changed
+    resume_anyway  go on although the code of subject or target has changed since; every later verdict says so
     question  what `resume` must find unchanged besides the numbers here: the names of subject and target, settings
     confirm   after a bias, draw as many again with fresh seeds and report what they say
     progress  a progress bar on stderr: yes, no, or (None) when stderr is a terminal
@@ -80,6 +84,8 @@ def audit(
     check_log(eos, depth)
     if tv is not None and tv < SMALLEST_TV:
         raise InputError(f"--tv must be at least {SMALLEST_TV:g}, got {tv!r}: less takes more than 1e13 draws")
+    if resume_anyway and resume is None:
+        raise InputError("--resume-anyway must go with --resume FILE, got no file: name it, or drop the option")
     names = {"subject": subject, "target": target, "baseline": baseline}
     if isinstance(subject, str):
         subject = load_subject(subject, {}, context)
@@ -89,7 +95,8 @@ def audit(
     if resume is not None:
         asked = {name: value for name, value in names.items() if isinstance(value, str)} | (question or {})
         asked |= {"context": list(context), "tokens": tokens, "alpha": alpha, "rtol": rtol, "depth": depth, "eos": eos}
-        checkpoint = Checkpoint(resume, asked | {"seed": seed})
+        code = _code({"subject": subject, "target": target, "baseline": baseline}, names | (question or {}), context)
+        checkpoint = Checkpoint(resume, asked | {"seed": seed}, code, resume_anyway)
     try:
         asker = _Asker(
             subject, target, baseline, context, tokens, samples, alpha, tv, rtol, depth, eos, seed, checkpoint, progress
@@ -124,6 +131,7 @@ class _Asker:
         self.subject, self.baseline, self.context, self.tokens = subject, baseline, context, tokens
         self.alpha, self.depth, self.eos, self.seed = alpha, depth, eos, seed
         self.checkpoint, self.progress = checkpoint, progress
+        self.look: FreshLook | None = None
         self.sides: list[Any] = [subject] if baseline is None else [subject, baseline]
         for side in self.sides:
             if not callable(side) and not isinstance(side, RecordedSamples):
@@ -162,14 +170,26 @@ class _Asker:
         if self.checkpoint is not None:
             number = self.checkpoint.session
             self.checkpoint.write(evidence, session.sources)  # before hours of drawing: can it be written?
-        session.run(session_seed(self.seed, number, RUN), self.checkpoint)
+        if number and any(isinstance(source, LiveSource) for source in session.sources):
+            self.look = self._fresh_look(evidence, session, number)
         confirmed = None
+        if self.look is not None and not self.look.agrees:
+            return self._verdict(session, evidence, confirmed)
+        session.run(session_seed(self.seed, number, RUN), self.checkpoint)
         if session.decided() == "biased" and confirm and not session.interrupted and self.recorded is None:
             confirmed = self._evidence()
             again = self._session(confirmed, CONFIRMATION, [0, 0])
             again.limit, again.threshold, again.tv = evidence.n, math.inf, 0.0
             again.run(session_seed(self.seed, number, CONFIRM))
         return self._verdict(session, evidence, confirmed)
+
+    def _fresh_look(self, evidence: Evidence, session: Session, number: int) -> FreshLook:
+        """Draws of the live subject beside the saved ones, with seeds that no other session's look has."""
+        again = self._session(self._evidence(), FRESH, [number * DRAWS] * 2)
+        again.limit, again.threshold, again.tv = min(DRAWS, self.recorded or DRAWS), math.inf, 0.0
+        again.run(session_seed(self.seed, number, LOOKING))
+        session.interrupted = again.interrupted
+        return fresh_look(evidence, again.evidence, session.threshold, again.limit)
 
     def _evidence(self) -> ImpossibleApart:
         """Evidence without a draw."""
@@ -251,6 +271,8 @@ class _Asker:
     def _verdict(self, session: Session, evidence: ImpossibleApart, confirmed: Evidence | None) -> Verdict:
         """The verdict on a finished session."""
         word = session.decided() or "inconclusive"
+        if self.look is not None and not self.look.agrees:
+            word = "inconclusive"
         finds = evidence.detectable()
         drawn, sound = evidence.n > 0, evidence.clean()
         return Verdict(
@@ -296,6 +318,13 @@ class _Asker:
         evidence, n = session.evidence, session.evidence.n
         if self.checkpoint is not None and self.checkpoint.session:
             notes.append(f"resumed from {self.checkpoint.path}, session {self.checkpoint.session + 1} of this audit")
+            notes += [] if self.look is None else [self.look.text]
+            notes += self.checkpoint.remarks
+        if self.look is not None and not self.look.agrees:
+            notes.append(
+                "the saved draws are not of the subject as it is now, nothing is said: begin anew, without them"
+            )
+            return tuple(notes)
         if session.interrupted:
             notes.append(f"interrupted after {n} of at most {session.limit} draws: the verdict is about these")
         for source in session.sources:
@@ -310,6 +339,15 @@ class _Asker:
                 f"{n} draws bound TV by {evidence.tv_upper:.3g}, asked was {self.tv:.3g}: draw more, or raise --tv"
             )
         return tuple(notes)
+
+
+def _code(sides: dict[str, Any], names: dict[str, Any], context: Context) -> Fingerprint:
+    """The fingerprint of what an audit is about; the file of a target counts as a file."""
+    target = sides["target"]
+    if isinstance(target, str):
+        sides["target"] = load_target(target, {}, context)
+    named = names.get("target")
+    return fingerprint({name: side for name, side in sides.items() if side is not None}) | of_files(named)
 
 
 def _finite(log10_e: float) -> float | None:

@@ -19,12 +19,13 @@ import numpy as np
 from tqdm import tqdm
 
 from rheocheck.audit.evidence import Draws, Evidence
+from rheocheck.audit.fingerprint import Fingerprint, changes
 from rheocheck.audit.subject import RecordedSource, Source
 from rheocheck.core.errors import InputError
 from rheocheck.intercept.seeding import seed_globals
 from rheocheck.stats.plan import looks
 
-FORMAT = 3
+FORMAT = 4
 FIRST_LOOK = 1000
 
 
@@ -129,24 +130,35 @@ class Session:
 class Checkpoint:
     """The file of a resumable audit: the question it asks, the evidence so far, and how often it was resumed.
 
+    code     what stands behind subject and target (`fingerprint`); where it changed, the file is of something else
+    anyway   go on although it changed, and say so for ever
     saved    the evidence and the calls of each source that the file holds; None for a new file
     session  0 for a new file, one more for every time it was taken up
+    remarks  what every later verdict says: where the audit went on although something had changed
     """
 
-    def __init__(self, path: str, question: dict[str, Any]) -> None:
+    def __init__(
+        self, path: str, question: dict[str, Any], code: Fingerprint | None = None, anyway: bool = False
+    ) -> None:
         self.path, self.question = Path(path), json.loads(json.dumps(question))
+        self.code, self.anyway = code or {}, anyway
         self.session = 0
+        self.remarks: list[str] = []
         self.saved: dict[str, Any] | None = None
         if self.path.exists():
             self.saved = self._read()
             self.session = self.saved["session"] + 1
+            self.remarks = [*self.saved["remarks"], *self._changed()]
 
     def _read(self) -> dict[str, Any]:
         """What the file holds. Raises InputError when it is no such file, is damaged, or asks something else."""
         try:
             text = self.path.read_text(encoding="utf-8")
             saved = json.loads(text)
-            if not isinstance(saved, dict) or saved.get("rheocheck audit") != FORMAT:
+            version = saved.get("rheocheck audit") if isinstance(saved, dict) else None
+            if type(version) is int and version < FORMAT:
+                raise ValueError(f"one of version {version} of the file, which does not say what code it is about")
+            if version != FORMAT:
                 raise ValueError('no "rheocheck audit" of this version')
             if saved.pop("digest", None) != _digest(_text(saved)):
                 raise ValueError("its digest does not fit its content")
@@ -163,6 +175,17 @@ class Checkpoint:
                     f"and {now!r} now: use the same options, or another file"
                 )
         return saved
+
+    def _changed(self) -> list[str]:
+        """Remarks on what changed since the file was written. Raises InputError unless the audit goes on anyway."""
+        assert self.saved is not None  # asked of a file that was read
+        found = changes(self.saved["code"], self.code)
+        if found and not self.anyway:
+            raise InputError(
+                f"--resume {str(self.path)!r} must continue with the code it began with, got {_listed(found)}: begin "
+                "anew with another file, or say --resume-anyway"
+            )
+        return [f"session {self.session + 1} went on by --resume-anyway although {text}" for text in found]
 
     def restore(self, evidence: Evidence) -> None:
         """Take up the saved evidence. Raises InputError where it is of another law."""
@@ -187,6 +210,8 @@ class Checkpoint:
                 "rheocheck audit": FORMAT,
                 "session": self.session,
                 "question": self.question,
+                "code": self.code,
+                "remarks": self.remarks,
                 "calls": [source.calls for source in sources],
                 "evidence": evidence.state(),
             }
@@ -202,8 +227,14 @@ class Checkpoint:
 
 
 def session_seed(seed: int, session: int, what: int) -> int:
-    """The seed of the global generators for what = 0 the run, 1 its confirmation, 2 the pilot: all different."""
+    """The seed of the global generators for what = 0 the run, 1 its confirmation, 2 the pilot,
+    4 the fresh look: all different."""
     return int(np.random.SeedSequence([seed, session, what]).generate_state(1)[0])
+
+
+def _listed(found: list[str]) -> str:
+    """The first few of them, and how many others."""
+    return "; ".join(found[:4]) + (f"; and {len(found) - 4} more" if len(found) > 4 else "")
 
 
 def power_of_ten(log_e: float) -> str:

@@ -47,6 +47,7 @@ from rheocheck.core.pair import Context
     "--resume", metavar="FILE",
     help="Save the audit here at every look, and go on with what FILE holds: its evidence keeps multiplying.",
 )  # fmt: skip
+@click.option("--resume-anyway", is_flag=True, help="Go on although the code has changed since; every report says so.")
 @click.option("--max-paths", type=int, help="End an enumeration after so many paths, with an interval.")
 @click.option(
     "--max-seconds", type=float,
@@ -65,8 +66,8 @@ from rheocheck.core.pair import Context
 def audit(
     ctx: click.Context, /, subject: str, target: str | None, baseline: str | None, context: str, tokens: int,
     method: str, samples: int | None, alpha: float, tv: float | None, rtol: float | None,
-    settings: tuple[str, ...], depth: int | None, eos: int | None, seed: int, resume: str | None, max_paths: int | None,
-    max_seconds: float | None, float_tolerance: float, replay: str | None, as_json: bool,
+    settings: tuple[str, ...], depth: int | None, eos: int | None, seed: int, resume: str | None, resume_anyway: bool,
+    max_paths: int | None, max_seconds: float | None, float_tolerance: float, replay: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say whether SUBJECT still emits the target's law.
 
@@ -99,8 +100,8 @@ def audit(
             target=None if target is None else load_target(target, values, words),
             baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
             method=method, context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, depth=depth,
-            eos=eos, seed=seed, resume=resume, max_paths=max_paths, max_seconds=max_seconds,
-            float_tolerance=float_tolerance, question=question,
+            eos=eos, seed=seed, resume=resume, resume_anyway=resume_anyway, max_paths=max_paths,
+            max_seconds=max_seconds, float_tolerance=float_tolerance, question=question,
         )  # fmt: skip
     click.echo(verdict.to_json() if as_json else audit_text(verdict))
     ctx.exit(verdict.exit_code)

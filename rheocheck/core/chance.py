@@ -63,28 +63,35 @@ class ReplayChance:
     """Answers its first choices from `script`, then takes the first possible branch and offers the others.
 
     weight    the exact probability of the answers given so far
+    taken     the answers given so far, where there was more than one
     untried   scripts of the branches not taken, for `outcomes` to follow later
     """
 
     def __init__(self, script: tuple[int, ...] = ()) -> None:
         self._script = script
-        self._taken: list[int] = []
+        self.taken: list[int] = []
+        self._closed = False
         self.weight: Any = Fraction(1)
         self.untried: list[tuple[int, ...]] = []
         self.notes: list[str] = []
 
     def choose(self, weights: Sequence[Any]) -> int:
+        if self._closed:
+            raise InputError(
+                "a chance may be asked only while the call that it was given to runs, got a choice asked of an old "
+                "one; keep no chance, use the argument"
+            )
         _check_weights(weights)
         possible = [i for i, w in enumerate(weights) if w > 0]
         if len(possible) == 1:
             return possible[0]
-        if len(self._taken) < len(self._script):
-            index = self._script[len(self._taken)]
+        if len(self.taken) < len(self._script):
+            index = self._script[len(self.taken)]
         else:
             index = possible[0]
-            self.untried += [(*self._taken, other) for other in possible[1:]]
-        self._taken.append(index)
-        if len(self._taken) > MAX_CHOICES:
+            self.untried += [(*self.taken, other) for other in possible[1:]]
+        self.taken.append(index)
+        if len(self.taken) > MAX_CHOICES:
             raise InputError(f"a replayed program may make at most {MAX_CHOICES} choices on one path; does it end?")
         weights = [Fraction(w) if isinstance(w, int | float) else w for w in weights]
         self.weight *= weights[index] / sum(weights)
@@ -97,6 +104,10 @@ class ReplayChance:
     def note(self, event: str) -> None:
         self.notes.append(event)
 
+    def close(self) -> None:
+        """Refuse further choices: the run is over, and what it weighs is counted."""
+        self._closed = True
+
 
 def outcomes(program: Callable[[ReplayChance], T]) -> Iterator[tuple[Any, T, list[str]]]:
     """Every outcome of `program(chance)` with its exact probability and the notes on its path.
@@ -107,6 +118,7 @@ def outcomes(program: Callable[[ReplayChance], T]) -> Iterator[tuple[Any, T, lis
     while scripts:
         chance = ReplayChance(scripts.pop())
         result = program(chance)
+        chance.close()
         scripts += reversed(chance.untried)
         yield chance.weight, result, chance.notes
 

@@ -24,7 +24,7 @@ from rheocheck.core.ranking import held_token
 from rheocheck.core.rule import Slot, tokens_of
 from rheocheck.core.shape import Shape
 from rheocheck.core.tree import Node
-from rheocheck.exact.node_law import node_law
+from rheocheck.exact.node_law import NodeLaws
 from rheocheck.exact.numbers import one_hots
 from rheocheck.exact.slots import Slots
 
@@ -60,7 +60,7 @@ def certify(
     """
     if not is_rule(builder):
         return Certificate(0, "only a rule can be certified: a callable builder hides what its ranks look at")
-    slots = Slots(pair, builder, shape)
+    slots, laws = Slots(pair, builder, shape), NodeLaws(verifier)
     seen = {pair.state(context)}
     layer = [context]
     depth = shape.depth if shape.nodes else 0
@@ -69,7 +69,7 @@ def certify(
         children: list[Context] = []
         for at in layer:
             here = slots.at(at) if depth and (below or tokens is not None) else []
-            reason = _local(verifier, pair.p(at), here, at)
+            reason = _local(laws, pair.p(at), here, at)
             if reason is not None:
                 return Certificate(len(seen), f"at context {spaced(at)!r}: {reason}")
             following = {token for slot in here for token in tokens_of(slot)}
@@ -81,27 +81,29 @@ def certify(
                     seen.add(state)
                     children.append((*at, token))
         layer = children
+    slots.ask_again()
+    laws.ask_again()
     return Certificate(len(seen))
 
 
-def _local(verifier: Verifier, p: Law, slots: list[Slot], context: Context) -> str | None:
+def _local(laws: NodeLaws, p: Law, slots: list[Slot], context: Context) -> str | None:
     """Why the node at `context` is neither blind nor predictable, or None."""
     if any(slot.weight_of(x) == 0 for slot in slots for x in tokens_of(slot)):
         return "a rank weight is 0: below it all scores are equal, and the order of weights says nothing"
     try:
-        return _checked(verifier, p, slots, context)
+        return _checked(laws, p, slots, context)
     except InputError as error:
         return f"the verifier refuses a family that may never be kept ({error})"
 
 
-def _checked(verifier: Verifier, p: Law, slots: list[Slot], context: Context) -> str | None:
+def _checked(laws: NodeLaws, p: Law, slots: list[Slot], context: Context) -> str | None:
     law = next((slot.law for slot in slots if slot.law is not None), None)
     drawn = [y for y, mass in enumerate(law) if mass > 0] if law is not None else [None]
     orders = {y: _order(slots, y) for y in drawn}
 
     def prefixes(y: int | None, start: int, stop: int) -> Iterator[list[Any]]:
         for count in range(start, stop):
-            yield _emitted(verifier, p, orders[y][:count], context)
+            yield _emitted(laws, p, orders[y][:count], context)
 
     blind = next((y for y in drawn for law_ in prefixes(y, 0, len(orders[y]) + 1) if law_ != list(p)), -1)
     if blind == -1:
@@ -119,7 +121,7 @@ def _checked(verifier: Verifier, p: Law, slots: list[Slot], context: Context) ->
         return "the children ranked before the probe do not give p"
     average = [p[0] * 0] * len(p)
     for y in drawn:
-        given = _emitted(verifier, p, orders[y][: places[y] + 1], context)
+        given = _emitted(laws, p, orders[y][: places[y] + 1], context)
         if any(law_ != given for law_ in prefixes(y, places[y] + 2, len(orders[y]) + 1)):
             return f"a child ranked behind the probe changes the law given the probe's token {y}"
         average = [total + law[y] * x for total, x in zip(average, given, strict=True)]  # type: ignore[index]
@@ -137,10 +139,10 @@ def _order(slots: list[Slot], y: int | None) -> list[tuple[int, int, Law | None]
     return [child for _, child in sorted(ranked, key=lambda item: item[0])]
 
 
-def _emitted(verifier: Verifier, p: Law, children: list[tuple[int, int, Law | None]], context: Context) -> list[Any]:
+def _emitted(laws: NodeLaws, p: Law, children: list[tuple[int, int, Law | None]], context: Context) -> list[Any]:
     hot = one_hots(len(p), type(p[0]))
     nodes = tuple(
         Node(token, number, hot[token] if claim is None else claim)
         for number, token, claim in sorted(children, key=lambda child: child[0])
     )
-    return node_law(verifier, p, nodes, context).emitted(len(p))
+    return laws.at(p, nodes, context).emitted(len(p))

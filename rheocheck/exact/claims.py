@@ -18,6 +18,7 @@ from rheocheck.core.tree import Node, Tree
 from rheocheck.exact.budget import Budget
 from rheocheck.exact.enumeration import forest_of
 from rheocheck.exact.forest import HOT, Forest, Known
+from rheocheck.exact.guests import unwatched
 
 Step = tuple[Any, ...]  # (kept elder siblings, slot, token) of one node on a path
 Key = tuple[tuple[Step, ...], Any, int, Any]  # (path to the parent, kept elder siblings, slot, one-hot claim or None)
@@ -115,8 +116,9 @@ class Relabelled:
     def __call__(self, pair: Pair, context: Context, chance: Chance, shape: Shape) -> Tree:
         key = (id(pair), context, shape)
         if key not in self._audits:
-            forest = forest_of(pair, self.builder, context, shape, Budget())
-            audit = audit_claims(forest, pair.vocab_size)
+            with unwatched():
+                forest = forest_of(pair, self.builder, context, shape, Budget())
+                audit = audit_claims(forest, pair.vocab_size)
             assert audit is not None  # no budget, no giving up
             self._audits[key] = (pair, forest, audit)  # holding the pair keeps its id
         _, forest, audit = self._audits[key]

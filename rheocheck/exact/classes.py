@@ -131,6 +131,7 @@ class Classes:
                 forest.add(self._intern(kept, known, top), weight)
                 covered += weight
                 budget.spend(covered)
+            self.slots.ask_again()
         except KeyboardInterrupt:
             budget.stopped = "interrupted"
         forest.unseen = 1 - covered

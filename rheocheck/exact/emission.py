@@ -12,7 +12,7 @@ from rheocheck.core.pair import Context, Law, Pair
 from rheocheck.core.tree import Node
 from rheocheck.exact.budget import Budget
 from rheocheck.exact.forest import HOT, LEAF, Family, Forest, Known
-from rheocheck.exact.node_law import NodeLaw, node_law
+from rheocheck.exact.node_law import NodeLaw, NodeLaws
 from rheocheck.exact.numbers import one_hots
 
 
@@ -76,6 +76,7 @@ class Walk:
     def __init__(self, pair: Pair, forest: Forest, verifier: Verifier) -> None:
         self.pair, self.forest, self.verifier = pair, forest, verifier
         self._hot = one_hots(pair.vocab_size, type(pair.p(())[0]))
+        self._asker = NodeLaws(verifier)
         self._laws: dict[Any, NodeLaw] = {}
         self._families: dict[Any, Any] = {}
 
@@ -100,7 +101,17 @@ class Walk:
                 break
             out.add(part)
             first, size = first + len(chunk), min(2 * size, CHUNK)
+        if budget is None:
+            self._asker.ask_again()
+        elif budget.stopped != "interrupted":
+            self._asked_again(budget)
         return out
+
+    def _asked_again(self, budget: Budget) -> None:
+        try:
+            self._asker.ask_again(budget.late)
+        except KeyboardInterrupt:
+            budget.stopped = "interrupted"
 
     def _push(self, start: Context, trees: list[tuple[int, Any]], budget: Budget | None) -> Emission | None:
         """The emission of some trees; None when the budget was spent before it was complete."""
@@ -188,7 +199,7 @@ class Walk:
         key = (self.pair.state(context), tuple(children))
         if key not in self._laws:
             nodes = tuple(Node(c.token, c.slot, self._claim(c)) for c in children)
-            self._laws[key] = node_law(self.verifier, self.pair.p(context), nodes, context)
+            self._laws[key] = self._asker.at(self.pair.p(context), nodes, context)
         return self._laws[key]
 
     def _claim(self, child: Known) -> Law:

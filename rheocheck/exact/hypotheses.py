@@ -60,6 +60,7 @@ def _nodes(pair: Pair, builder: Builder, shape: Shape, context: Context) -> Iter
             for token in sorted({token for slot in slots for token in tokens_of(slot)}):
                 below.setdefault(pair.state((*at, token)), (*at, token))
         layer = below
+    rule_at.ask_again()
 
 
 def _weight_blind(slots: list[Slot]) -> str | None:

@@ -14,8 +14,9 @@ from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context, Law, spaced
 from rheocheck.core.tree import Node, drawn
 from rheocheck.core.verifiers import matching, recursive, rheo
+from rheocheck.exact.guests import forget, impure, trusted
 from rheocheck.exact.numbers import as_fractions
-from rheocheck.exact.slots import calling, name_of
+from rheocheck.exact.slots import calling, name_of, place
 
 
 @dataclass(frozen=True)
@@ -40,36 +41,59 @@ def node_law(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Co
     """The law of `verifier` with target law p over kept children. InputError names `context` if it misbehaves."""
     direct = next((law for known, law in DIRECT if known is verifier), None)
     if direct is not None:
-        return calling("verifier", direct, context, p, children, name=name_of(verifier))
+        return calling("verifier", direct, context, p, children, guest=verifier)
     return replayed(verifier, p, children, context)
 
 
-def replayed(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Context) -> NodeLaw:
+class NodeLaws:
+    """The node laws of one verifier, and what a user's was asked: `ask_again` wants the same answers."""
+
+    def __init__(self, verifier: Verifier) -> None:
+        self.verifier = verifier
+        self._asked: list[tuple[Law, tuple[Node, ...], Context, NodeLaw]] = []
+
+    def at(self, p: Law, children: tuple[Node, ...], context: Context) -> NodeLaw:
+        """The law at one node (see `node_law`)."""
+        law = node_law(self.verifier, p, children, context)
+        if not trusted(self.verifier):
+            self._asked.append((p, children, context, law))
+        return law
+
+    def ask_again(self, late: Callable[[], bool] = lambda: False) -> None:
+        """Ask everything once more, the last first, until it is late. InputError where the law is another."""
+        forget(self.verifier)
+        for p, children, context, law in reversed(self._asked):
+            if late():
+                break
+            if replayed(self.verifier, p, children, context, again=True) != law:
+                raise impure(place("verifier", self.verifier, context), "two laws for the same node", self.verifier)
+        self._asked.clear()
+
+
+def replayed(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Context, again: bool = False) -> NodeLaw:
     """The same for any verifier, by enumeration of its choices. It is given Fractions."""
     number = type(p[0])
     p = as_fractions(p)
     children = tuple(Node(child.token, child.slot, as_fractions(child.claim)) for child in children)
-    twice = [calling("verifier", verifier, context, p, children, ReplayChance()) for _ in range(2)]
+    twice = [
+        calling("verifier", verifier, context, p, children, ReplayChance(), again=again) for again in (again, True)
+    ]
     if twice[0] != twice[1]:
-        raise InputError(
-            f"verifier {name_of(verifier)!r} at context {spaced(context)!r} must depend on its chance alone, got two "
-            "results for the same choices; draw with chance.choose and chance.flip"
-        )
+        raise impure(place("verifier", verifier, context), "two results for the same choices", verifier)
     stop: dict[int, Any] = {}
     descend: dict[int, Any] = {}
     fallback = False
     held = {child.token for child in children}
-    for weight, result, notes in outcomes(lambda chance: calling("verifier", verifier, context, p, children, chance)):
+    for weight, result, notes in outcomes(
+        lambda chance: calling("verifier", verifier, context, p, children, chance, again=again)
+    ):
         token, down = _checked(result, len(p), held, verifier, context)
         branch = descend if down else stop
         branch[token] = branch.get(token, 0) + number(weight)
         fallback = fallback or "fallback" in notes
     total = sum(stop.values()) + sum(descend.values())
     if total != 1:
-        raise InputError(
-            f"verifier {name_of(verifier)!r} at context {spaced(context)!r} must depend on its chance alone, got "
-            f"outcomes of total weight {total}; draw with chance.choose and chance.flip"
-        )
+        raise impure(place("verifier", verifier, context), f"outcomes of total weight {total}", verifier)
     return NodeLaw(stop, descend, fallback)
 
 

@@ -12,9 +12,11 @@ from rheocheck.core.shape import Shape
 from rheocheck.core.tree import Node, Tree
 from rheocheck.exact.budget import Budget
 from rheocheck.exact.forest import Forest
+from rheocheck.exact.guests import forget, impure, trusted
 from rheocheck.exact.numbers import as_fraction
-from rheocheck.exact.slots import calling, name_of
+from rheocheck.exact.slots import calling, place
 
+ASKED_AGAIN = 2_000  # outcomes of a builder that are run once more, at most
 MAX_DEPTH = 500  # layers of a tree; the forest is built by recursion
 
 
@@ -24,35 +26,53 @@ def replay(pair: Pair, builder: Builder, context: Context, shape: Shape, budget:
     number = type(pair.p(())[0])
     fractions = pair.converted(as_fraction)
     covered: Any = Fraction(0)
-    first: Tree | None = None
+    known = _Known()
 
     def grown(chance: ReplayChance) -> Tree:
         return checked(build(builder, fractions, context, chance, shape), pair.vocab_size)
 
+    def run(chance: ReplayChance, again: bool = False) -> tuple[Tree, tuple[int, ...]]:
+        return calling("builder", grown, context, chance, guest=builder, again=again), tuple(chance.taken)
+
+    where = place("builder", builder, context)
     try:
-        runs = outcomes(lambda chance: calling("builder", grown, context, chance, name=name_of(builder)))
-        for weight, tree, _ in runs:
+        for weight, (tree, script), _ in outcomes(run):
             forest.add(forest.plant(tree, number), number(weight))
             covered += weight
-            if first is None:  # the same choices once more: a builder may depend on nothing else
-                first = tree
-                if grown(ReplayChance()) != tree:
-                    raise InputError(
-                        f"builder {name_of(builder)!r} must depend on its chance alone, got two trees for the same "
-                        "choices; draw with chance.choose and chance.flip"
-                    )
+            if not known.trees and run(ReplayChance(), again=True)[0] != tree:
+                raise impure(where, "two trees for the same choices", builder)
+            known.add(script, tree)
             if not budget.spend(covered):
                 break
         else:
             if covered != 1:
-                raise InputError(
-                    f"builder {name_of(builder)!r} must depend on its chance alone, got outcomes of total weight "
-                    f"{covered}; draw with chance.choose and chance.flip"
-                )
+                raise impure(where, f"outcomes of total weight {covered}", builder)
+        forget(builder)
+        for script, tree in reversed(known.trees if not trusted(builder) else []):
+            if run(ReplayChance(script), again=True)[0] != tree:
+                raise impure(where, "two trees for the same choices", builder)
+        if fractions != pair.converted(as_fraction):
+            raise impure(where, "another pair than it was given: it changes its rows", builder)
     except KeyboardInterrupt:
         budget.stopped = "interrupted"
     forest.unseen = 1 - covered
     return forest
+
+
+class _Known:
+    """Some of the trees of a replay, evenly spaced, with the choices that led to them."""
+
+    def __init__(self) -> None:
+        self.trees: list[tuple[tuple[int, ...], Tree]] = []
+        self._count, self._step = 0, 1
+
+    def add(self, script: tuple[int, ...], tree: Tree) -> None:
+        """Keep every first, second, fourth ... tree, whichever leaves few enough."""
+        if self._count % self._step == 0:
+            self.trees.append((script, tree))
+        self._count += 1
+        if len(self.trees) > ASKED_AGAIN:
+            self.trees, self._step = self.trees[::2], 2 * self._step
 
 
 def checked(tree: Tree, vocab_size: int) -> Tree:

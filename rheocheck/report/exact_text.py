@@ -70,14 +70,15 @@ def _branch(step: Step) -> str:
 def _variation(verdict: Verdict) -> str:
     if verdict.total_variation is None:
         assert verdict.total_variation_upper is not None  # an interval has two ends
-        ends = f"{number(verdict.total_variation_lower)} and {number(verdict.total_variation_upper)}"
+        lower = verdict.total_variation_lower if verdict.total_variation_lower > (verdict.tolerance or 0.0) else 0.0
+        ends = f"{number(lower)} and {number(verdict.total_variation_upper)}"
         return f"total variation between {ends}, for certain"
     text = f"total variation {number(verdict.total_variation)}"
     if verdict.total_variation > (verdict.tolerance or 0.0):
         return f"{text}, above the float tolerance {_tolerance(verdict)}"
     if verdict.verdict != "no_bias_found":
         return f"{text}, of what the {verdict.reference} never emits more than the float tolerance"
-    return f"{text}, within the float tolerance {_tolerance(verdict)}"
+    return f"total variation below the float tolerance {_tolerance(verdict)}"  # its digits are the processor's
 
 
 def _tolerance(verdict: Verdict) -> str:

@@ -43,7 +43,10 @@ def _figures(verdict: Verdict | None) -> tuple[str, str, str, str]:
         return "", "", "", ""
     variation = verdict.total_variation
     if variation is None:
-        text = f"{number(verdict.total_variation_lower)} .. {number(verdict.total_variation_upper or 0.0)}"
+        lower = verdict.total_variation_lower if verdict.total_variation_lower > (verdict.tolerance or 0.0) else 0.0
+        text = f"{number(lower)} .. {number(verdict.total_variation_upper or 0.0)}"
+    elif verdict.tolerance and variation <= verdict.tolerance:
+        text = f"below {verdict.tolerance:.2g}"  # its digits are the processor's
     else:
         text = number(variation)
     return text, str(len(verdict.boundary_faults)), str(verdict.paths), f"{verdict.seconds or 0.0:.2f} s"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rheocheck.audit import audit
+from rheocheck.audit.fresh_look import DRAWS
 from rheocheck.audit.session import FORMAT
 from rheocheck.core.errors import InputError
 from rheocheck.core.files import pair_to_json
@@ -97,15 +98,11 @@ def test_a_decided_audit_draws_nothing_more_and_a_finer_one_goes_on(tmp_path):
     coarse = audit(subject, **question, tv=0.2)
     drawn = len(calls)
     again = audit(subject, **question, tv=0.2)
-    assert (coarse.verdict, coarse.samples, again.verdict, len(calls)) == (
-        "no_bias_found",
-        drawn,
-        "no_bias_found",
-        drawn,
-    )
+    assert (coarse.verdict, coarse.samples) == (again.verdict, again.samples) == ("no_bias_found", drawn)
+    assert len(calls) == drawn + DRAWS  # a fresh look at the live subject, and nothing else
     assert without_notes(again) == without_notes(coarse)
     fine = audit(subject, **question, tv=0.07)
-    assert (fine.verdict, fine.samples) == ("no_bias_found", len(calls))
+    assert (fine.verdict, fine.samples) == ("no_bias_found", len(calls) - 2 * DRAWS)
     assert fine.total_variation_upper <= 0.07 < coarse.total_variation_upper
     assert len(set(calls)) == len(calls) > drawn  # no seed twice
 
@@ -121,7 +118,7 @@ def test_a_subject_without_seed_draws_afresh(tmp_path):
 
     for samples in (200, 400, 600):
         audit(subject, **question, samples=samples)
-    assert len(words) == len(set(words)) == 600
+    assert len(words) == len(set(words)) == 600 + 2 * DRAWS
 
 
 def test_a_baseline_keeps_the_pilot_it_was_planned_with(tmp_path):
@@ -135,8 +132,8 @@ def test_a_baseline_keeps_the_pilot_it_was_planned_with(tmp_path):
         calls.append(1)
         return subjects.unseeded(context, n_tokens)
 
-    again = audit(subjects.unseeded, baseline=counted, **question, samples=600)
-    assert (first.object, again.object, again.samples, len(calls)) == (first.object, first.object, 600, 300)
+    again = audit(subjects.unseeded, baseline=counted, **question, samples=600, resume_anyway=True)
+    assert (first.object, again.object, again.samples, len(calls)) == (first.object, first.object, 600, 300 + DRAWS)
 
 
 @pytest.fixture
@@ -189,8 +186,10 @@ def test_the_same_name_for_another_law_is_refused(saved):
     pair = json.loads(pair_to_json(subjects.CHAIN))
     pair["target"]["0"] = ["1/5", "1/5", "3/5"]
     (path.parent / "pair.json").write_text(json.dumps(pair))
-    with pytest.raises(InputError, match="must hold the evidence of this audit, got .* has the law changed"):
+    with pytest.raises(InputError, match="with the code it began with, got pair.json changed since"):
         audit(**question)
+    with pytest.raises(InputError, match="must hold the evidence of this audit, got .* has the law changed"):
+        audit(**question, resume_anyway=True)
     assert path.read_bytes() == before
 
 
@@ -275,5 +274,5 @@ def test_an_error_in_the_middle_keeps_the_last_look(tmp_path):
     question = {"target": subjects.CHAIN, "tokens": 2, "tv": 0.01, "samples": 1563}
     with pytest.raises(InputError, match="out of memory"):
         audit(breaks, **question, resume=str(path))
-    resumed = audit(subjects.honest, **question, resume=str(path))
+    resumed = audit(subjects.honest, **question, resume=str(path), resume_anyway=True)
     assert without_notes(resumed) == without_notes(audit(subjects.honest, **question))

@@ -32,7 +32,7 @@ def test_no_bias_found_exits_with_0(method):
     result = run(f"{HERE}:unseeded", "--target", f"{HERE}:CHAIN", "--tokens", 2, "--method", method)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("NO BIAS FOUND down to TV 1e-06, by enumeration\n")
-    assert "within the float tolerance 1e-06" in result.stdout
+    assert "below the float tolerance 1e-06" in result.stdout
     assert "note:" not in result.stdout
 
 

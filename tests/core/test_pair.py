@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheocheck.core import InputError, Pair, normalise, pair_from_json, pair_to_json, read_pair
+from rheocheck.core import InputError, Pair, load_pair, normalise, pair_from_json, pair_to_json, read_pair
 from rheocheck.core.pair import exact
 from tests.strategies import pairs
 
@@ -92,6 +92,20 @@ def test_bad_pairs_get_one_clear_line(name):
     assert "\n" not in str(error.value)
 
 
+def test_a_pair_is_read_from_a_file_or_by_name(tmp_path):
+    pair, path = Pair(2, {(): HALF}, {(): HALF, (1,): ["1", "0"]}), tmp_path / "pair.json"
+    path.write_text(pair_to_json(pair))
+    assert read_pair(path) == read_pair(str(path)) == load_pair(str(path)) == pair
+    assert load_pair("toy_models.one_lead:pair").vocab_size > 1
+
+
+@pytest.mark.parametrize("name", ["HALF", "exact"])
+def test_what_is_no_pair_is_named(name):
+    wanted = "got list" if name == "HALF" else "calling it failed with TypeError"
+    with pytest.raises(InputError, match=wanted):
+        load_pair(f"tests.core.test_pair:{name}")
+
+
 def test_unreadable_files(tmp_path):
     with pytest.raises(InputError, match="readable: No such file"):
         read_pair(tmp_path / "missing.json")
@@ -131,7 +145,7 @@ def test_from_logits_sums_to_one(logits, temperature):
 
 @pytest.mark.parametrize("bad", [[math.nan, 0.0], [math.inf, 0.0], [-math.inf, -math.inf], []])
 def test_from_logits_refuses(bad):
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="target logits.* must be numbers below [+]inf, at least one of them finite"):
         Pair.from_logits({(): [0.0, 0.0]}, {(): bad})
 
 

@@ -166,3 +166,14 @@ def test_frontier_limits_who_gets_children():
     shape = Shape(branching=2, depth=2, nodes=6, frontier=1)
     tree = build(top_k, pair, (), RandomChance(0), shape)
     assert [len(node.children) for node in tree.children] == [2, 0]
+
+
+def rising(q, K, m):
+    """Slots in the order of the tokens, whose best one stands last."""
+    return [Slot(token=token, weight=mass) for token, mass in enumerate(q)]
+
+
+def test_the_frontier_is_the_best_of_a_layer_and_not_its_first():
+    pair = Pair(3, {(): ["1/6", "1/3", "1/2"]}, {(): ["1/3", "1/3", "1/3"]})
+    tree = build(rising, pair, (), RandomChance(0), Shape(branching=3, depth=2, nodes=6, frontier=1))
+    assert {node.token: len(node.children) for node in tree.children} == {0: 0, 1: 0, 2: 3}

@@ -1,8 +1,10 @@
 """The text of an exact verdict says what the verdict says."""
 
+from rheocheck.audit.matrix import Row
 from rheocheck.audit.verdict import Boundary, BoundaryFault, ShownPath, Step, Verdict, Witness
 from rheocheck.report.audit_text import audit_text
 from rheocheck.report.exact_text import path_lines
+from rheocheck.report.matrix_table import matrix_table
 
 
 def verdict(word="no_bias_found", **changes):
@@ -29,9 +31,20 @@ def test_no_bias_found():
     assert audit_text(verdict()).splitlines() == [
         "NO BIAS FOUND down to TV 1e-06, by enumeration",
         '  joint prefix of 2 tokens after context "", against the target',
-        "  total variation 2.1e-08, within the float tolerance 1e-06",
+        "  total variation below the float tolerance 1e-06",
         "  28 paths of random choices, 1.90 s; all of the probability",
     ]
+
+
+def test_no_digit_below_the_tolerance_is_printed():
+    """They are the rounding of one processor's matrix product; JSON keeps them."""
+    values = (0.0, 1e-17, 8.0e-8, 8.5e-8, 1e-6)
+    assert len({audit_text(verdict(total_variation=value)) for value in values}) == 1
+    assert "total variation 1.1e-06, above the float tolerance 1e-06" in audit_text(verdict(total_variation=1.1e-6))
+    assert verdict(total_variation=8.5e-8).to_dict()["total_variation"] == 8.5e-8
+    rows = [Row("x", False, verdict(total_variation=value)) for value in values]
+    assert len({str(list(matrix_table([row], ["x"]).columns[2].cells)) for row in rows}) == 1
+    assert list(matrix_table(rows[:1], ["x"]).columns[2].cells) == ["below 1e-06"]
 
 
 def test_biased_shows_its_path_and_how_to_run_it():
@@ -65,7 +78,7 @@ def test_an_interval():
     )  # fmt: skip
     assert text.splitlines()[0] == "INCONCLUSIVE"
     assert text.splitlines()[2:] == [
-        "  total variation between 2e-09 and 0.2500, for certain",
+        "  total variation between 0 and 0.2500, for certain",
         "  1 path of random choices, 1.90 s; probability 0.2500 not enumerated (max_paths)",
         "  note: raise --max-paths",
     ]

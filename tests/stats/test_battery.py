@@ -318,3 +318,11 @@ def test_another_law_cannot_continue_a_state():
     other = Battery(lambda prefix: np.full(V, 1 / V), V, L, batch=BATCH)
     with pytest.raises(ValueError, match="law must be the one the state was saved with"):
         other.restore(b.state())
+
+
+def test_room_for_contexts_grows_only_when_it_is_needed():
+    """Doubling at every update would reach the budget of contexts with a single one met."""
+    counts = ContextCounts(PrefixLaws(lambda prefix: [0.5, 0.5], 2))
+    for _ in range(40):
+        counts.add(np.array([7]), np.array([counts.laws.find(())[0]]), np.array([1]))
+    assert len(counts._counts) == 16 and counts.counts()[7].tolist() == [0, 40]

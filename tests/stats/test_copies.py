@@ -150,6 +150,7 @@ def test_restored_bets_go_on_as_if_never_stopped():
         (lambda: CopyBet([1], 1).update([[0]], [0.5]), "log_p must be one log probability <= 0 per word"),
         (lambda: CopyBet([1], 1).update([[0]], [np.nan]), "log_p must be one log probability <= 0 per word"),
         (lambda: CopyBet([1], 1).update([[0]] * 2, [0, 0], pairs=[[0, 1]]), r"got \[0, 1\]: swap or drop it"),
+        (lambda: CopyBet([1], 1).update([[0]] * 2, [0, 0], pairs=[[2, 1]]), r"the 2 rows given, got \[2, 1\]: swap"),
         (lambda: CopyBet([1], 1).update([[0]] * 3, [0] * 3, pairs=[[2, 1], [2, 0]]), "name each row once as the later"),
         (lambda: CopyBet([1], 1).update([[0]], [0], pairs=[0, 1]), r"pairs must be row numbers \[m, 2\]"),
         (lambda: CopyBet([1], 1).restore(CopyBet([2], 1).state()), "lags must be that of the saved state"),
