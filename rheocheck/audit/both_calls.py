@@ -5,14 +5,18 @@ subject itself. So a planned share of draws goes through the other door, and has
 
     against a target    the battery of bets, on draws of the other door alone: the null is that of the audit
     without a target    sign bets on pairs, one draw of either door each: the null is that the doors have one law
+    an enumerated law   of the plain call: draws of `subject.sample` against it, word by word
 
 The share is fixed before the first draw. The audit and this look share alpha (MAIN and 1 - MAIN of it), so that both
 together raise a false alarm with probability <= alpha.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from rheocheck.audit.against_baseline import AgainstBaseline, Pilot
 from rheocheck.audit.evidence import Draws, Evidence
@@ -20,11 +24,14 @@ from rheocheck.audit.session import power_of_ten
 from rheocheck.audit.subject import BATCH, LiveSource
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
+from rheocheck.stats.emix import EMix
+from rheocheck.stats.plan import smallest_detectable_tv
 
 FEWEST, MOST = 200, 1000  # draws through the other door
 SHARE = 100  # one draw in so many of the audit's
 MAIN = 0.9  # of alpha goes to the audit's own draws
 STEP = 100  # draws between two looks
+UNSEEN = 1e-9  # rounding of an enumerated law's sum: less is no probability of other words
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,25 @@ def against_each_other(
     pilot = Pilot.of(first.draw(BATCH).words)
     evidence = AgainstBaseline(pilot, context, first.tokens, tv=tv, alpha=alpha, delta=delta)
     return _looked([other, first], evidence, draws, alpha, door)
+
+
+def against_words(
+    source: LiveSource, law: Mapping[Context, float], draws: int, alpha: float, door: str, *, rtol: float = 0.0
+) -> OtherDoor:
+    """Draw through `source` and hold the draws against the law of whole words that an enumeration found, in one look.
+
+    What the law leaves out of 1 belongs to words that it does not list; each of its probabilities may be rtol too small.
+    """
+    p = np.array([*law.values(), max(0.0, 1 - sum(law.values()))])
+    p[-1] = p[-1] if p[-1] > UNSEEN else 0.0
+    number = {word: i for i, word in enumerate(law)}
+    try:
+        words = _drawn(source, draws).words
+    except InputError as error:
+        return OtherDoor(door, 0, 0.0, 1.0, str(error))
+    counts = np.bincount([number.get(tuple(word), len(law)) for word in words.tolist()], minlength=len(p))
+    found = EMix(p / p.sum(), rtol=rtol).log_e(counts)
+    return OtherDoor(door, draws, found, smallest_detectable_tv(p / p.sum(), draws, alpha * (1 - MAIN)))
 
 
 def _looked(sources: list[LiveSource], evidence: Evidence, draws: int, alpha: float, door: str) -> OtherDoor:

@@ -317,15 +317,15 @@ class _Asker:
                 notes.append(
                     f"{len(source.words) - n} of the {len(source.words)} draws in {source.recorded.path} unused"
                 )
-        if self.door is not None:
-            than = "the target" if self.target is not None else "subject.sample()"
-            notes.append(self.door.text(self.alpha, than))
         if not evidence.clean():
             notes.append("the draws depend on each other: no bound on TV is given, it would take independent draws")
         elif word == "inconclusive":
             notes.append(
                 f"{n} draws bound TV by {evidence.tv_upper:.3g}, asked was {self.tv:.3g}: draw more, or raise --tv"
             )
+        if self.door is not None:
+            than = "the target" if self.target is not None else "subject.sample()"
+            notes.append(self.door.text(self.alpha, than))
         return tuple(notes)
 
 

@@ -61,7 +61,7 @@ class Relations:
         at = np.maximum(np.searchsorted(codes, code) - 1, 0)
         first = (code % MAX_CALLS == 0) & (codes[at] // MAX_CALLS == code // MAX_CALLS - 1)
         before = taken(features, at, (codes[at] == code - 1) & (code % MAX_CALLS > 0) | first)
-        self._across.add(words, states, *earlier, before)
+        self._across.add(words, states, earlier[0], earlier[1], before)
         keep = codes // MAX_CALLS >= codes[-1] // MAX_CALLS - 1  # the last call may still grow
         self._codes, self._words = codes[keep][-MAX_REMEMBERED:], all_words[keep][-MAX_REMEMBERED:]
         self._features = features[keep][-MAX_REMEMBERED:]

@@ -68,9 +68,7 @@ def rows(runs):
             verdicts = [audited(tokens, i, j, seed) for seed in range(runs)]
             words = [verdict.verdict for verdict in verdicts]
             most = max(verdict.samples for verdict in verdicts)
-            found.append(
-                [tokens, f"{j + 1} copies {i + 1}", words.count("biased"), words.count("no_bias_found"), most]
-            )
+            found.append([tokens, f"{j + 1} copies {i + 1}", words.count("biased"), words.count("no_bias_found"), most])
     return found
 
 
