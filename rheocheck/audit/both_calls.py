@@ -28,7 +28,7 @@ from rheocheck.stats.emix import EMix
 from rheocheck.stats.plan import smallest_detectable_tv
 
 FEWEST, MOST = 200, 1000  # draws through the other door
-SHARE = 100  # one draw in so many of the audit's
+SHARE = 20  # one draw in so many of the audit's
 MAIN = 0.9  # of alpha goes to the audit's own draws
 STEP = 100  # draws between two looks
 UNSEEN = 1e-9  # rounding of an enumerated law's sum: less is no probability of other words
@@ -63,7 +63,7 @@ class OtherDoor:
         if self.differs(alpha):
             return f"{self.door} has another law than {than} ({seen})"
         return (
-            f"{self.door} was looked at too: {seen}, against {than}; found there is a bias from TV {self.finds:.3g} on"
+            f"{self.door} was looked at too ({seen} against {than}): a bias from TV {self.finds:.2g} on would be found"
         )
 
 
@@ -97,7 +97,7 @@ def against_words(
 ) -> OtherDoor:
     """Draw through `source` and hold the draws against the law of whole words that an enumeration found, in one look.
 
-    What the law leaves out of 1 belongs to words that it does not list; each of its probabilities may be rtol too small.
+    What the law leaves out of 1 belongs to words that it does not list; each probability may be rtol too small.
     """
     p = np.array([*law.values(), max(0.0, 1 - sum(law.values()))])
     p[-1] = p[-1] if p[-1] > UNSEEN else 0.0

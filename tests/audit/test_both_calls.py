@@ -42,7 +42,7 @@ def greedy(rng, prefix):
 
 
 def hot(rng, prefix):
-    return rng.choices(range(3), [x**0.3 for x in chain_law(prefix)])[0]
+    return rng.choices(range(3), [x**0.1 for x in chain_law(prefix)])[0]
 
 
 def of_the_drafter(rng, prefix):
@@ -69,7 +69,7 @@ WRONG = [greedy, hot, of_the_drafter, one_seed, last_is_wrong, again]
 @pytest.mark.parametrize("choose", WRONG, ids=lambda choose: choose.__name__)
 @pytest.mark.parametrize("against", [{"target": CHAIN}, {"baseline": subjects.batched}], ids=["target", "baseline"])
 def test_a_plain_call_of_another_law_is_a_bias(choose, against):
-    verdict = audit(TwoDoors(choose), **against, tokens=3, samples=6000, tv=0.1, alpha=ALPHA, seed=1, progress=False)
+    verdict = audit(TwoDoors(choose), **against, tokens=3, samples=20_000, tv=0.1, alpha=ALPHA, seed=1, progress=False)
     assert (verdict.verdict, verdict.exit_code) == ("biased", 1)
     assert verdict.p_value <= ALPHA
     than = "the target" if "target" in against else "subject.sample()"
@@ -79,12 +79,12 @@ def test_a_plain_call_of_another_law_is_a_bias(choose, against):
 
 @pytest.mark.parametrize("against", [{"target": CHAIN}, {"baseline": subjects.batched}], ids=["target", "baseline"])
 def test_two_equal_doors_pass(against):
-    for seed in range(5):
+    for seed in range(3):
         verdict = audit(
             TwoDoors(right), **against, tokens=3, samples=20_000, tv=0.1, alpha=ALPHA, seed=seed, progress=False
         )
         assert verdict.verdict == "no_bias_found"
-        assert verdict.notes[-1].startswith("the plain call was looked at too (200 draws, E = ")
+        assert verdict.notes[-1].startswith("the plain call was looked at too (1000 draws, E = ")
         assert "would be found" in verdict.notes[-1]
 
 
@@ -101,11 +101,11 @@ def test_a_subject_with_one_door_has_no_note():
 
 
 def test_the_share_is_planned_and_bounded():
-    assert [share(n) for n in (1, 20_000, 60_000, 10**9)] == [FEWEST, FEWEST, 600, MOST]
+    assert [share(n) for n in (1, 4000, 12_000, 10**9)] == [FEWEST, FEWEST, 600, MOST]
 
 
 def test_alpha_is_shared():
-    """A correct subject is accused with probability at most MAIN alpha by one door and (1 - MAIN) alpha by the other."""
+    """A correct subject is accused with probability at most MAIN alpha by one door, (1 - MAIN) alpha by the other."""
     assert not OtherDoor("d", 200, np.log(1 / ALPHA), 0.1).differs(ALPHA)
     assert OtherDoor("d", 200, np.log(1 / (ALPHA * (1 - MAIN))) + 1e-9, 0.1).differs(ALPHA)
 
@@ -125,7 +125,7 @@ def test_the_batched_door_against_an_enumerated_law(subject, differs):
 @pytest.mark.parametrize(
     "law",
     [
-        lambda prefix: [0.4, 0.3, 0.3] if not prefix else chain_law(prefix),
+        lambda prefix: [0.3, 0.3, 0.4] if not prefix else chain_law(prefix),
         lambda prefix: [1.0, 0.0, 0.0] if prefix == (2,) else chain_law(prefix),
         lambda prefix: [1 / 3] * 3,
         lambda prefix: [0.5, 0.5, 0.0] if prefix == (0,) else chain_law(prefix),
