@@ -102,8 +102,8 @@ class Learned:
         if self._apart:
             by_relation = (len(self._at), self._keys, self._cells.count)
             whole = (x.reshape(by_relation).sum(axis=1) for x in (self._seen, self._expected))
-            ratio = np.divide(*(x + STRENGTHS[:, None, None] for x in whole))
-            expected = expected * np.repeat(ratio, self._keys, axis=1)
+            # Not shrunk by s: where a key does what all do, r must be 1 at every strength.
+            expected = expected * np.repeat(np.divide(*(x + 1 for x in whole)), self._keys, axis=0)
         log_r: Floats = np.log(self._seen + s) - np.log(expected + s)
         return log_r
 

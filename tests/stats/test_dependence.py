@@ -21,7 +21,7 @@ from rheocheck.stats.token_cells import TokenCells
 pytestmark = pytest.mark.distribution
 FAIL = np.log(1e9)
 P = np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.08, 0.05, 0.02])
-V, L, N = 8, 6, 20_000
+V, L, N = 8, 6, 10_000
 
 
 def independent(shape, seed, p=P):
@@ -38,7 +38,7 @@ def found(words, p=P, **settings):
     return b.log_e() | {"total": b.total()}
 
 
-@pytest.mark.parametrize("i, j", list(itertools.combinations(range(L), 2)))
+@pytest.mark.parametrize("i, j", [(0, 1), (1, 2), (1, 5), (0, 5), (2, 4), (4, 5)])
 def test_a_copy_at_any_distance_is_found(i, j):
     """One word in ten has token j = token i: 2000 words are enough."""
     words = independent((N // 5, L), 1)
@@ -77,7 +77,7 @@ def test_a_uniform_used_twice_is_found_under_two_laws(vocab_size):
     assert b.total() > FAIL
 
 
-@pytest.mark.parametrize("places", [(0, 1, 2), (0, 2, 5), (1, 3, 4), (0, 4, 5)])
+@pytest.mark.parametrize("places", [(0, 1, 2), (0, 2, 5), (1, 3, 4)])
 @pytest.mark.parametrize("how", ["xor", "sum"])
 def test_three_tokens_of_which_each_pair_is_independent(places, how):
     """Exclusive or of three uniform tokens 0, or their sum 0 modulo V, in 20 % of the words: pairs see nothing."""
@@ -112,8 +112,7 @@ def test_the_last_number_of_a_call_carried_into_the_next(batch):
     assert e["carried over"] > FAIL and e["total"] > FAIL
 
 
-@pytest.mark.parametrize("i, j", [(0, 0), (3, 3), (5, 1), (1, 4)])
-@pytest.mark.parametrize("back, batch", [(1, 50), (50, 50), (1, 1)])
+@pytest.mark.parametrize("i, j, back, batch", [(0, 0, 1, 50), (3, 3, 50, 50), (5, 1, 1, 1), (1, 4, 1, 50)])
 def test_a_token_that_depends_on_another_row(i, j, back, batch):
     """One word in five has in place j what the row before (the same row of the call before) has in place i."""
     words = independent((N, L), 7)
@@ -136,13 +135,13 @@ def test_a_wrong_law_without_dependence_is_no_dependence(place):
     assert max(e[name] for name in STREAMS if name in e) < max(e.values())
 
 
-@pytest.mark.parametrize("vocab_size, tokens", [(2, 8), (8, 6), (300, 4), (5000, 20)])
+@pytest.mark.parametrize("vocab_size, tokens", [(2, 8), (8, 5), (300, 4), (100, 17)])
 def test_silent_on_independent_words(vocab_size, tokens):
-    """10 runs: E >= 100 happens in 1 % of the runs at most, by each statistic; of 20 tokens not all pairs are kept."""
+    """4 runs: E >= 100 happens in 1 % of the runs at most, by each statistic; of 17 tokens not all pairs are kept."""
     p = 1.0 / np.arange(1, vocab_size + 1)
     p /= p.sum()
-    for seed in range(10):
-        e = found(independent((1000, tokens), 100 + seed, p), p, batch=7)
+    for seed in range(4):
+        e = found(independent((500, tokens), 100 + seed, p), p, batch=7)
         assert max(e.values()) < np.log(100)
 
 
