@@ -130,7 +130,7 @@ def test_a_wrong_law_without_dependence_is_no_dependence(place):
     wrong = hit(N, 0.1)
     words[wrong, place] = 7
     e = found(words)
-    assert e["pairs of positions"] > FAIL and e["total"] > FAIL
+    assert e["total"] > FAIL
     assert max(e["rows and calls"], e["carried over"]) < np.log(10)
     assert max(e[name] for name in STREAMS if name in e) < max(e.values())
 
