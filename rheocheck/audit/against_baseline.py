@@ -1,8 +1,8 @@
 """Evidence about two subjects of which neither law is known: the same engine with speculation on and off.
 
-Null: at every step the two draws are exchangeable. E is the mean of sign bets on the words of the object and of sign
-bets on token ratios of whole words. The bound speaks of one object: the joint law of the longest prefix that showed at
-most 512 different words in a pilot.
+Null: at every step the two draws are exchangeable. E is the mean of sign bets on the words of the object, of sign
+bets on token ratios of whole words, and of sign bets on two and three tokens of a word, wherever they stand. The bound
+speaks of one object: the joint law of the longest prefix that showed at most 512 different words in a pilot.
 
 The pilot of a live baseline is thrown away. That of a recording is not: it is the first draws of *both* arms taken
 together, and swapping the two draws of a pair does not change it, so given the unordered pairs every bet is as fair as
@@ -26,12 +26,14 @@ from rheocheck.audit.witness import witness_against_sample
 from rheocheck.core.pair import Context
 from rheocheck.stats.bounds import mean_empirical_tv
 from rheocheck.stats.chi_square import chi_square_two_sample, total_variation
+from rheocheck.stats.pair_betting import PairBetting
 from rheocheck.stats.plan import FLUCTUATION, looks, plan, smallest_detectable_tv
+from rheocheck.stats.suite import mean
 from rheocheck.stats.two_sample import SignBetting, StringBetting
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-STATISTICS = 2  # bets that E is the mean of
+STATISTICS = 3  # bets that E is the mean of, at most
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class AgainstBaseline:
         self.plan = plan(self.law, tv=tv / math.sqrt(2), alpha=alpha / STATISTICS, delta=delta, simulate=0)
         self._signs = SignBetting(delta=delta / tokens if pilot.shared else delta)
         self._strings = StringBetting(tokens)
+        self._pairs = PairBetting(tokens) if tokens > 1 else None
         self._repeats = (Repeats(), Repeats())
         self._halves = (Tally(self.length), Tally(self.length))
         self._codes: dict[Context, int] = {}
@@ -90,6 +93,8 @@ class AgainstBaseline:
             half.add(drawn.words[: len(drawn) // 2, : self.length])
         self._signs.update(self._numbered(words), self._numbered(reference))
         self._strings.update(words, reference)
+        if self._pairs is not None:
+            self._pairs.update(words, reference)
 
     def look(self) -> None:
         """Bring log_e, peak and tv_upper up to date."""
@@ -108,8 +113,7 @@ class AgainstBaseline:
 
     def statistics(self) -> dict[str, float]:
         """log10 E of each statistic."""
-        found = {"joint prefix": self._signs.log_e(), "token ratios": self._strings.log_e()}
-        return {name: value / math.log(10) for name, value in found.items()}
+        return {name: value / math.log(10) for name, value in self._each().items()}
 
     def estimate(self) -> float:
         """Plug-in estimate of TV of the object; above 0 even without a bias."""
@@ -161,6 +165,7 @@ class AgainstBaseline:
             "codes": [[*word] for word in self._codes],
             "signs": self._signs.state(),
             "strings": self._strings.state(),
+            "pairs": self._pairs.state() if self._pairs else None,
             "repeats": [repeats.state() for repeats in self._repeats],
             "looks": self.looks,
             "peak": self.peak,
@@ -175,13 +180,20 @@ class AgainstBaseline:
         self._codes = {tuple(word): code for code, word in enumerate(state["codes"])}
         self._signs.restore(state["signs"])
         self._strings.restore(state["strings"])
+        if self._pairs is not None:
+            self._pairs.restore(state["pairs"])
         for repeats, saved in zip(self._repeats, state["repeats"], strict=True):
             repeats.restore(saved)
         self.looks, self.peak = state["looks"], state["peak"]
         self.log_e, self.tv_upper = self._total(), self._signs.tv_upper()
 
     def _total(self) -> float:
-        return float(np.logaddexp(self._signs.log_e(), self._strings.log_e()) - math.log(STATISTICS))
+        return mean(list(self._each().values()))
+
+    def _each(self) -> dict[str, float]:
+        """ln E of each statistic."""
+        found = {"joint prefix": self._signs.log_e(), "token ratios": self._strings.log_e()}
+        return found | ({"pairs of positions": self._pairs.log_e()} if self._pairs else {})
 
     def _numbered(self, words: Ints) -> Ints:
         """A number for the object's prefix of every word, in order of appearance."""

@@ -21,7 +21,8 @@ from rheocheck.audit.verdict import Boundary, Witness
 from rheocheck.audit.witness import witness_against_law
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
-from rheocheck.stats.battery import Battery
+from rheocheck.stats.battery import STATISTICS as BETS
+from rheocheck.stats.battery import STREAMS, Battery
 from rheocheck.stats.bounds import anytime_width, mean_empirical_tv, tv_lower, tv_upper_anytime
 from rheocheck.stats.chi_square import chi_square, total_variation
 from rheocheck.stats.named_faults import diagnose, fault_laws
@@ -29,8 +30,7 @@ from rheocheck.stats.plan import FLUCTUATION, Plan, plan, smallest_detectable_tv
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-STATISTICS = 11  # E is the mean of at most so many bets: one of them at STATISTICS / alpha is enough
-STREAMS = ("batch neighbour", "previous call", "first token given previous call")
+STATISTICS = len(BETS)  # E is the mean of at most so many bets: one of them at STATISTICS / alpha is enough
 DEPENDENT = math.log(1e3)  # E of a stream from which on draws are taken to depend on each other
 NAMED = 3.0  # log10 odds of a fault over the target's own law from which on it is named, and 1 over the next fault
 OF_CELLS = {"first token": "words", "first token given previous call": "word given previous call"}

@@ -16,6 +16,7 @@ import numpy as np
 from rheocheck.audit.against_baseline import AgainstBaseline, Pilot, baseline_reach, saved_pilot
 from rheocheck.audit.against_law import AgainstLaw, law_reach, object_law
 from rheocheck.audit.arguments import check_integers, check_question
+from rheocheck.audit.both_calls import MAIN, OtherDoor, against_each_other, against_evidence, has_two, share
 from rheocheck.audit.evidence import Evidence
 from rheocheck.audit.fingerprint import Fingerprint, fingerprint, of_files
 from rheocheck.audit.fresh_look import DRAWS, FreshLook, fresh_look
@@ -35,9 +36,10 @@ from rheocheck.stats.plan import SMALLEST_TV
 DEFAULT_TV = 0.02
 DELTA = 1e-3  # 1 - confidence of the bounds on TV
 PILOT = 500  # draws of a baseline that choose the object and the sample size
-SUBJECT, CONFIRMATION, PILOTS, FRESH = 0, 2, 4, 6  # streams of seeds; the baseline's is the next one
+# Streams of seeds: the baseline's (of DOORS the other door's) is the next one.
+SUBJECT, CONFIRMATION, PILOTS, DOORS, FRESH = 0, 2, 4, 6, 8
 REPRODUCED = math.log(1e3)  # E of the fresh draws from which on a bias is called reproduced
-RUN, CONFIRM, PILOTING, LOOKING = 0, 1, 2, 4  # what the global generators are seeded for
+RUN, CONFIRM, PILOTING, LOOKING, OTHER_DOOR = 0, 1, 2, 4, 5  # what the global generators are seeded for
 
 
 def audit(
@@ -132,6 +134,7 @@ class _Asker:
         self.alpha, self.depth, self.eos, self.seed = alpha, depth, eos, seed
         self.checkpoint, self.progress = checkpoint, progress
         self.look: FreshLook | None = None
+        self.door: OtherDoor | None = None
         self.sides: list[Any] = [subject] if baseline is None else [subject, baseline]
         for side in self.sides:
             if not callable(side) and not isinstance(side, RecordedSamples):
@@ -176,6 +179,8 @@ class _Asker:
         if self.look is not None and not self.look.agrees:
             return self._verdict(session, evidence, confirmed)
         session.run(session_seed(self.seed, number, RUN), self.checkpoint)
+        if has_two(self.subject) and session.decided() != "biased" and not session.interrupted:
+            self.door = self._other_door(session.limit, number)
         if session.decided() == "biased" and confirm and not session.interrupted and self.recorded is None:
             confirmed = self._evidence()
             again = self._session(confirmed, CONFIRMATION, [0, 0])
@@ -209,7 +214,7 @@ class _Asker:
         """Sources with the seeds of this stream from these calls on, and the limits of the question."""
         sources = [self._source(side, stream + i, calls[i]) for i, side in enumerate(self.sides)]
         limit = evidence.plan.cap if self.samples is None else self.samples
-        threshold = math.log(1 / self.alpha)
+        threshold = math.log(1 / (self.alpha * (MAIN if has_two(self.subject) else 1.0)))
         return Session(evidence, sources, limit=limit, tv=self.tv, threshold=threshold, progress=self.progress)
 
     def _source(self, side: Any, stream: int, calls: int = 0) -> Source:
@@ -218,6 +223,23 @@ class _Asker:
         return LiveSource(
             side, self.context, self.tokens, seed=self.seed, stream=stream, calls=calls, eos=self.eos
         )  # fmt: skip
+
+    def _other_door(self, samples: int, number: int) -> OtherDoor:
+        """What the plain call says, where the audit drew through `subject.sample`."""
+        plain, batched = (
+            LiveSource(
+                self.subject, self.context, self.tokens, seed=self.seed, stream=DOORS + i, one_by_one=i == 0,
+                eos=self.eos,
+            )
+            for i in range(2)
+        )  # fmt: skip
+        if not plain.seeded:
+            seed_globals(session_seed(self.seed, number, OTHER_DOOR))
+        if self.target is not None:
+            return against_evidence(plain, self._evidence(), share(samples), self.alpha, "the plain call")
+        return against_each_other(
+            plain, batched, share(samples), self.alpha, "the plain call", context=self.context, tv=self.tv, delta=DELTA
+        )
 
     def _take_up(self, source: RecordedSource, before: Tally) -> None:
         """Skip the draws that an earlier session has seen, if the file still begins with them."""
@@ -273,6 +295,9 @@ class _Asker:
         word = session.decided() or "inconclusive"
         if self.look is not None and not self.look.agrees:
             word = "inconclusive"
+        differs = self.door is not None and self.door.differs(self.alpha)
+        if differs:
+            word = "biased"
         finds = evidence.detectable()
         drawn, sound = evidence.n > 0, evidence.clean()
         return Verdict(
@@ -284,7 +309,7 @@ class _Asker:
             confidence=1 - DELTA,
             object=evidence.object(),
             reference=evidence.reference,
-            p_value=math.exp(-evidence.peak) if drawn else None,
+            p_value=self._p_value(evidence) if drawn else None,
             e_value=math.exp(evidence.log_e) if drawn and evidence.log_e < 700 else None,
             log10_e=_finite(evidence.log_e / math.log(10)) if drawn else None,
             statistics={name: _finite(e) for name, e in evidence.statistics().items()} if drawn else {},
@@ -294,8 +319,8 @@ class _Asker:
             smallest_detectable_tv=finds,
             alpha=self.alpha,
             tv=self.tv,
-            witness=evidence.witness() if word == "biased" else None,
-            diagnosis=evidence.diagnosis() if word == "biased" else None,
+            witness=evidence.witness() if word == "biased" and not differs else None,
+            diagnosis=evidence.diagnosis() if word == "biased" and not differs else None,
             confirmation=_confirmation(evidence, confirmed),
             interrupted=session.interrupted,
             seed=self._seed_shown(session),
@@ -306,6 +331,13 @@ class _Asker:
     def _where(self, draw: int) -> str:
         """How to name a draw of the subject."""
         return self.subject.where(draw) if isinstance(self.subject, RecordedSamples) else f"draw {draw + 1}"
+
+    def _p_value(self, evidence: Evidence) -> float:
+        """1 / (largest E); with a second door the share of alpha that each had."""
+        p_value = math.exp(-evidence.peak)
+        if self.door is None:
+            return p_value
+        return min(1.0, p_value / MAIN, math.exp(-self.door.log_e) / (1 - MAIN))
 
     def _seed_shown(self, session: Session) -> int | str | None:
         live = [source for source in session.sources if isinstance(source, LiveSource)]
@@ -338,6 +370,9 @@ class _Asker:
             notes.append(
                 f"{n} draws bound TV by {evidence.tv_upper:.3g}, asked was {self.tv:.3g}: draw more, or raise --tv"
             )
+        if self.door is not None:
+            than = "the target" if self.target is not None else "subject.sample()"
+            notes.append(self.door.text(self.alpha, than))
         return tuple(notes)
 
 

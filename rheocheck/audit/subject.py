@@ -25,7 +25,7 @@ from rheocheck.intercept.words import FAILED, MAX_ID, cut, filled
 
 Ints = NDArray[np.int64]
 BATCH = 500  # draws per call of `subject.sample`: small enough for a progress bar and for Ctrl-C
-STREAMS = 8
+STREAMS = 16
 
 
 class Subject(Protocol):
@@ -75,7 +75,7 @@ class _NoOutput(Exception):
 class LiveSource:
     """Checked draws from a subject: fresh seeds for every call, every return looked at.
 
-    stream      0 to 7: keeps the seeds of the sources of one run apart
+    stream      0 to 14: keeps the seeds of the sources of one run apart
     calls       calls made so far, counted when they have returned: a resumed run goes on at this seed
     one_by_one  leave out `subject.sample`: only the call itself is looked at
     eos         the token behind which a text ends
@@ -209,7 +209,7 @@ def _first_seed(seed: int) -> int:
 
 
 def _distinct_seed(start: int, stream: int, call: int) -> int:
-    """The seed of a call: 32 bits, without repeats for 2^29 calls, disjoint for streams 0 to 7.
+    """The seed of a call: 32 bits, without repeats for 2^28 calls, disjoint for streams 0 to 14.
 
     A counter through MurmurHash3's finaliser, a bijection of 32-bit words: neighbouring calls get unrelated
     seeds.

@@ -10,6 +10,9 @@ the fairness of every bet below can be checked under that. Alternatives, and the
     two tokens back                    the law depends on more than it should: phases of a block, repetitions
     batch neighbour, previous call     a row copies the row before it, or its own row of the call before
     first token given previous call    random numbers carried from one call to the next
+    pairs of positions                 a token depends on, copies or shares its number with any earlier one
+    windows                            it depends on several earlier ones together, which pairs do not show
+    rows and calls, carried over       any token of a row depends on another row; what one call leaves to the next
     accepted length                    with a decode log: a wrong accept rule, even one whose output is right
     bonus given context                with a decode log: the token after a fully accepted draft
     replacement given context          with a decode log: the token after a rejection
@@ -29,14 +32,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from rheocheck.stats.contexts import NOT_COUNTED, ContextCounts, Law, Prefix, PrefixLaws, State
 from rheocheck.stats.decode_log import DecodeLog
+from rheocheck.stats.distances import Distances
 from rheocheck.stats.emix import EMix
 from rheocheck.stats.inputs import Ints, check_not_negative
 from rheocheck.stats.position_laws import joint_length, position_laws
 from rheocheck.stats.relations import Relations
 from rheocheck.stats.suite import mean
 from rheocheck.stats.two_sample import check_same_settings
+from rheocheck.stats.windows import Windows
 from rheocheck.stats.words import cell, checked_blocks, checked_places, checked_words, distinct_prefixes, group
 
+STREAMS = (  # the statistics of dependence between draws
+    "batch neighbour", "previous call", "first token given previous call", "rows and calls", "carried over",
+)  # fmt: skip
+STATISTICS = (  # all there can be: the total is the mean of those that the settings allow
+    "first token", "per position", "next token given context", "joint prefix", "two tokens back", "pairs of positions",
+    "windows", *STREAMS, "accepted length", "bonus given context", "replacement given context",
+)  # fmt: skip
 NAMED = 20  # impossible draws that are kept with their place
 
 
@@ -107,7 +119,9 @@ class Battery:
         self._joint = EMix(joint, rtol=_power(rtol, self._joint_tokens))
         self._next = ContextCounts(self._laws, rtol=rtol)
         self._two_back = ContextCounts(self._laws, rtol=rtol)
-        self._relations = Relations(positions[0], tokens, rtol=rtol)
+        self._distances = Distances(self._laws, tokens, rtol=rtol) if tokens > 1 else None
+        self._windows = Windows(self._laws, tokens, rtol=rtol) if tokens > 2 else None
+        self._relations = Relations(positions[0], self._laws, tokens, rtol=rtol)
         self._log = None
         if log:
             self._log = DecodeLog(self._laws, self.depth, lengths=lengths, replacement=replacement, rtol=rtol)
@@ -135,7 +149,7 @@ class Battery:
             raise ValueError("log must be True where blocks are given, got False: construct with log=True and depth")
         groups = group(x, self.vocab_size)
         states = np.full((len(x), self.tokens), NOT_COUNTED, dtype=np.int64)
-        log_p = np.zeros(len(x))
+        token_p = np.zeros(x.shape)  # 0 from an impossible token on
         length = np.full(len(x), self.tokens)  # tokens before an impossible one, from which on no law is defined
         for t in range(self.tokens):
             alive = np.flatnonzero(length > t)
@@ -144,10 +158,16 @@ class Battery:
             length[alive[p == 0]] = t
             for i in alive[p == 0]:
                 self._hit("next token given context", int(i), x[i, :t], int(x[i, t]))
-            log_p[alive[p > 0]] += np.log(p[p > 0])
+            token_p[alive, t] = p
         self._count(x, states, length)
         whole = length == self.tokens
-        self._relations.add(x[whole], call[whole], row[whole], log_p[whole])
+        bettable = np.where(token_p > 0, states, NOT_COUNTED)
+        if self._distances is not None:
+            self._distances.add(x, states, token_p)
+        if self._windows is not None:
+            self._windows.add(x, bettable)
+        log_p = np.log(token_p[whole]).sum(axis=1)
+        self._relations.add(x[whole], call[whole], row[whole], log_p, states[whole])
         if self._log and log:
             self._log.add(x, groups, states, length, *log, self._hit)
         self.words += len(x)
@@ -190,6 +210,8 @@ class Battery:
             "laws": self._laws.saved(),
             "next": self._next.saved(),
             "two back": self._two_back.saved(),
+            "distances": self._distances.saved() if self._distances else None,
+            "windows": self._windows.saved() if self._windows else None,
             "relations": self._relations.saved(),
             "log": self._log.saved() if self._log else None,
         }
@@ -205,6 +227,10 @@ class Battery:
         self._laws.restore(state["laws"])
         self._next.restore(state["next"])
         self._two_back.restore(state["two back"])
+        if self._distances is not None:
+            self._distances.restore(state["distances"])
+        if self._windows is not None:
+            self._windows.restore(state["windows"])
         self._relations.restore(state["relations"])
         if self._log:
             self._log.restore(state["log"])
@@ -232,6 +258,10 @@ class Battery:
             found["joint prefix"] = (self._joint.log_e(self._joint_counts), self.words)
         if self.tokens + len(self.context) > 2:
             found["two tokens back"] = (self._two_back.log_e(), self._two_back.draws())
+        if self._distances is not None:
+            found["pairs of positions"] = self._distances.statistic()
+        if self._windows is not None:
+            found["windows"] = self._windows.statistic()
         found |= self._relations.statistics()
         return found | self._log.statistics() if self._log else found
 

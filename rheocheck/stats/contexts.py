@@ -57,6 +57,11 @@ class PrefixLaws:
         row: Floats = self._rows[index]
         return row
 
+    def rows(self, indices: Ints) -> Floats:
+        """The laws of some states [n, size]."""
+        rows: Floats = self._rows[indices]
+        return rows
+
     def find(self, prefix: Prefix) -> tuple[int, Floats | None]:
         """Number of the state of `prefix` and its law; NOT_COUNTED or NOT_TESTED where there is none."""
         known = self._prefixes.get(prefix)

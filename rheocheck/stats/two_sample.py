@@ -65,7 +65,7 @@ class SignBetting:
         One call is one look of `tv_upper`; how many pairs a block has must not depend on the draws.
         """
         a, b = _paired("cells", x, y, self.cells, self.references, 1)
-        for start, stop in _chunks(self.pairs, len(a)):
+        for start, stop in chunks(self.pairs, len(a)):
             # Only pairs before `start` are in self._past: every bet below is fixed before it is settled.
             self._log_e += self._settle(a[start:stop, 0], b[start:stop, :, 0])
             self._past.add(a[start:stop].ravel(), b[start:stop].ravel())
@@ -158,7 +158,7 @@ class StringBetting:
     def update(self, x: ArrayLike, y: ArrayLike) -> None:
         """Add a block of pairs: words x [n, L] of the decoder, y [n, L] or [n, r, L], in order of drawing."""
         a, b = _paired("words", x, y, self.vocab_size, self.references, self.tokens)
-        for start, stop in _chunks(self.pairs, len(a)):
+        for start, stop in chunks(self.pairs, len(a)):
             for order, past in enumerate(self._past):
                 at_x, at_y = _codes(a[start:stop], order), _codes(b[start:stop], order)
                 self._log_e[order] += self._settle(past, at_x, at_y)
@@ -294,7 +294,7 @@ def _log_mean(log_e: Floats) -> float:
     return float(logsumexp(log_e) - np.log(log_e.size))
 
 
-def _chunks(past: int, n: int) -> list[tuple[int, int]]:
+def chunks(past: int, n: int) -> list[tuple[int, int]]:
     """Cut the next n pairs where the bets are renewed; pairs are in order, so bets may use the chunks before."""
     cuts, start = [], 0
     while start < n:

@@ -13,10 +13,12 @@ import pytest
 from rheocheck.audit import audit
 from rheocheck.audit.against_baseline import AgainstBaseline
 from rheocheck.audit.against_law import AgainstLaw, law_plan, object_law
+from rheocheck.audit.both_calls import MAIN
 from rheocheck.audit.tally import Tally
 from rheocheck.audit.target import as_target
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Pair
+from rheocheck.stats.battery import STATISTICS
 from tests.audit import subjects
 
 ALPHA = 1e-3
@@ -33,19 +35,21 @@ def test_an_honest_subject_is_not_accused(subject, target):
     """A correct subject is accused with probability 1e-3, and passes at 0.1 within the cap with 99.9 %."""
     verdict = audit(subject, target=target, tokens=3, tv=0.1, alpha=ALPHA, seed=11)
     assert (verdict.verdict, verdict.exit_code, verdict.witness) == ("no_bias_found", 0, None)
-    assert (verdict.diagnosis, verdict.confirmation, verdict.notes) == (None, None, ())
+    assert (verdict.diagnosis, verdict.confirmation) == (None, None)
+    assert ["the plain call was not looked at" in note for note in verdict.notes] == [True] * (
+        subject is subjects.batched
+    )
     assert verdict.p_value >= ALPHA
     assert verdict.cross_check >= ALPHA
-    assert verdict.p_value <= min(1, 1 / verdict.e_value)  # p is of the largest E of all looks, e_value of the last
+    share = MAIN if subject is subjects.batched else 1  # of alpha, where a second door has the rest
+    assert verdict.p_value <= min(1, 1 / verdict.e_value / share)  # p: largest E of all looks, e_value: of the last
     assert 0 < verdict.total_variation < verdict.total_variation_upper <= verdict.tv == 0.1
     assert verdict.total_variation_lower == 0
     assert verdict.confidence == 0.999
     assert verdict.object == 'joint prefix of 3 tokens after context ""'
-    expected = {
-        "first token", "per position", "next token given context", "joint prefix", "two tokens back",
-        "previous call", "first token given previous call",
-    } | ({"batch neighbour"} if subject is subjects.batched else set())  # fmt: skip
-    assert verdict.statistics.keys() == expected
+    of_logs = {"accepted length", "bonus given context", "replacement given context"}
+    of_batches = {"batch neighbour"} if subject is subjects.honest else set()
+    assert verdict.statistics.keys() == set(STATISTICS) - of_logs - of_batches
     assert max(verdict.statistics.values()) < 3
 
 
@@ -355,7 +359,9 @@ def test_a_boundary_token_is_no_proof_of_bias(law):
     assert (first.context, first.token, first.target) == ((0,), 1, law[1])
     assert 150 < first.hits < 350
     assert verdict.object.endswith("cut at boundary tokens")
-    assert verdict.statistics.keys() == {"words", "previous call", "word given previous call"}
+    assert verdict.statistics.keys() == {
+        "words", "previous call", "word given previous call", "rows and calls", "carried over",
+    }  # fmt: skip
     passed = audit(keeps_the_boundary_token, target=LawWithBoundary(law), tokens=3, tv=0.1, alpha=ALPHA, seed=2)
     assert passed.verdict == "no_bias_found"
 
