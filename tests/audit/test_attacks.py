@@ -24,7 +24,7 @@ def plain_tv(attack: Attack) -> float:
     """TV of plain draws of the real code from the target's law of words."""
     from rheocheck.audit.subject import LiveSource
 
-    source = LiveSource(attack.subject, (), attack.tokens, len(attack.target), seed=99)
+    source = LiveSource(attack.subject, (), attack.tokens, seed=99)
     words = np.concatenate([source.draw(1).words for _ in range(DRAWS)])
     size = len(attack.target)
     cells = np.bincount(words @ size ** np.arange(attack.tokens)[::-1], minlength=size**attack.tokens) / DRAWS
