@@ -194,7 +194,7 @@ class _Caller:
 
     def repeat(self, run: Run, word: Context, times: int = 1) -> None:
         """Make a run again from other noise: the same choices must lead to the same word."""
-        states = self._streams.states()
+        places = self._streams.places()
         for _ in range(times):
             _, again = perform(self, run.last)
             if again != word:
@@ -202,7 +202,7 @@ class _Caller:
                     "a subject must do the same when its random choices fall the same way, got the words "
                     f"{word} and {again}: it keeps state between calls, or draws randomness that is not seen"
                 )
-            check_fresh(states, self._streams.states())
+            check_fresh(places, self._streams.places())
 
 
 def _libraries() -> set[str]:

@@ -19,6 +19,7 @@ from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import Immutable, LazyArray, NoiseArray, wrapped
 from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.positions import Stretch
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 
@@ -68,7 +69,7 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
                 "a random draw within jax.jit or another transformation", "audit with jax.disable_jit()"
             )
         data = jax.random.key_data(key) if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else key
-        noise = streams.draw(("jax", np.asarray(data).tobytes()), request, make)
+        noise = streams.draw(Stretch("a key of JAX", (("jax", np.asarray(data).tobytes()),)), request, make)
         return noise.copy() if isinstance(noise, NoiseArray) else noise
 
     def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, **_: Any) -> Any:

@@ -19,6 +19,8 @@ from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
 from rheocheck.intercept.patching import rebound
+from rheocheck.intercept.positions import numpy_position, stretch
+from rheocheck.intercept.real_draws import draw_numpy_really
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 
@@ -59,7 +61,9 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
             stack.enter_context(rebound([*pairs, (default_rng, seen_default_rng), *seen.items()]))
             for generator, twin in [(GLOBAL, legacy), *_twins(seen)]:
                 stack.enter_context(_substituted(generator, twin))
-                streams.watch(id(_bits(twin)), f"a numpy {type(generator).__name__}", partial(_state, _bits(twin)))
+                streams.watch(
+                    id(_bits(twin)), f"a numpy {type(generator).__name__}", partial(numpy_position, _bits(twin))
+                )
             yield
     finally:
         np.random.set_state(before)
@@ -101,27 +105,17 @@ def _bits(generator: Any) -> Any:
     return generator._bit_generator
 
 
-def _state(bits: Any) -> int:
-    return hash(_frozen(bits.state))
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple((key, _frozen(held)) for key, held in value.items())
-    return value.tobytes() if isinstance(value, np.ndarray) else value
-
-
 def _seen(kind: type, streams: Streams) -> type:
     """A subclass of Generator or RandomState whose draws come from `streams`."""
 
     def draw(generator: Any, request: tuple[Any, ...], make: Callable[[Run], Any]) -> Any:
         bits = _bits(generator)
-        if bits is _bits(GLOBAL):
-            streams.unmoved(id(bits))
-        state = _state(bits)
-        bits.random_raw()
-        streams.moved(id(bits))
-        noise = streams.draw(("numpy", state), request, make)
+        before = numpy_position(bits)
+        streams.unmoved(id(bits), before)
+        draw_numpy_really(kind, generator, request)
+        after = numpy_position(bits)
+        streams.moved(id(bits), after)
+        noise = streams.draw(stretch(before, after), (kind.__name__, *request), make)
         return noise.copy() if isinstance(noise, NoiseArray | LazyArray | np.ndarray) else noise
 
     def uniforms(self: Any, shape: tuple[int, ...], *name: str) -> Any:
@@ -165,7 +159,7 @@ def _seen(kind: type, streams: Streams) -> type:
         if p is not None and abs(weights.sum() - 1) > np.sqrt(np.finfo(float).eps):  # as NumPy does
             raise ValueError("probabilities do not sum to 1")
         shape = () if size is None else _shape(size)
-        request = ("choice", weights.tobytes(), shape, replace)
+        request = ("choice", None if p is None else weights.tobytes(), len(weights), shape, replace)
         count = int(np.prod(shape))
         drawn = draw(self, request, lambda run: sampling.indices(run, weights, count, replace, "numpy choice"))
         picked = population[np.array(drawn, dtype=int).reshape(shape)]
@@ -195,7 +189,7 @@ def _seen(kind: type, streams: Streams) -> type:
         low, high = (0, low) if high is None else (low, high)
         shape = () if size is None else _shape(size)
         count, top = int(np.prod(shape)), int(high) + endpoint
-        request = ("integers", int(low), top, shape)
+        request = ("integers", int(low), top, np.dtype(dtype).name, shape)
         drawn = draw(self, request, lambda run: sampling.integers(run, int(low), top, count, "numpy integers"))
         return np.array(drawn, dtype=dtype).reshape(shape) if size is not None else drawn[0]
 

@@ -3,6 +3,8 @@
 The methods that draw are replaced on the class, and the module's own bound functions wherever they were imported to.
 """
 
+import _random
+import array
 import itertools
 import math
 import os
@@ -11,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from rheocheck.intercept import sampling
@@ -18,6 +21,8 @@ from rheocheck.intercept.errors import importing, not_understood
 from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.positions import WORDS, Twister, stretch
+from rheocheck.intercept.real_draws import draw_really
 from rheocheck.intercept.streams import Streams
 from rheocheck.intercept.uniform import END, START
 
@@ -28,7 +33,6 @@ OTHERS = (
 GLOBAL = random.random.__self__  # type: ignore[attr-defined]
 URANDOM = os.urandom
 _OURS = random.Random.__mro__
-RAW = random.Random.random  # the C method, which moves the real generator on
 
 
 @contextmanager
@@ -46,10 +50,16 @@ def random_randomness(streams: Streams) -> Iterator[None]:
         with ExitStack() as stack:
             stack.enter_context(replaced(random.Random, methods))
             stack.enter_context(rebound([*pairs, *math_functions, (os.urandom, _urandom)]))
-            streams.watch(id(GLOBAL), "the module random", random.getstate)
+            streams.watch(id(GLOBAL), "the module random", partial(_position, GLOBAL))
             yield
     finally:
         random.setstate(before)
+
+
+def _position(generator: random.Random) -> Twister:
+    """Where a generator stands."""
+    state = array.array("I", _random.Random.getstate(generator))
+    return Twister(state[:WORDS].tobytes(), state[WORDS])
 
 
 class _Bound:
@@ -68,12 +78,12 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
     def draw(generator: random.Random, request: Any, make: Callable[..., Any]) -> Any:
         if isinstance(generator, random.SystemRandom):
             raise not_understood("the operating system's randomness", "use random.random")
-        if generator is GLOBAL:
-            streams.unmoved(id(GLOBAL))
-        state = hash(generator.getstate())
-        RAW(generator)
-        streams.moved(id(generator))
-        return streams.draw(("random", state), request, make)
+        before = _position(generator)
+        streams.unmoved(id(generator), before)
+        draw_really(generator, request)
+        after = _position(generator)
+        streams.moved(id(generator), after)
+        return streams.draw(stretch(before, after), ("random", request), make)
 
     def one(self: random.Random) -> Noise:
         return draw(self, "random", lambda run: Noise(run.uniform()))

@@ -19,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from rheocheck.intercept import sampling, symbols
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.positions import WORDS, Twister, stretch
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 from rheocheck.intercept.torch_operations import operations
@@ -51,22 +52,23 @@ class TorchRandomness(TorchDispatchMode):
             raise not_understood(f"torch's random operation {name}", "use rand, multinomial, bernoulli or exponential_")
         if kwargs.get("out") is not None:
             raise not_understood(f"torch.{name} with out=", "use its result")
+        request = (*_request(name, args), kwargs.get("dtype"))
+        really = partial(func, *args, **kwargs)
         generator = kwargs.pop("generator", None)
-        return self.draw(
-            generator, lambda run: source(run, *args, **kwargs), (*_request(name, args), kwargs.get("dtype"))
-        )
+        return self.draw(generator, lambda run: source(run, *args, **kwargs), request, really)
 
-    def draw(self, generator: Any, make: Callable[[Run], Any], request: tuple[Any, ...]) -> Any:
-        """The noise of a request, drawn in the generator's state; the real generator moves on."""
+    def draw(
+        self, generator: Any, make: Callable[[Run], Any], request: tuple[Any, ...], really: Callable[[], Any]
+    ) -> Any:
+        """The noise of a request, drawn where the generator stands; `really` moves it on."""
         with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
             generator = torch.default_generator if generator is None else generator
-            if generator is torch.default_generator:
-                self._streams.unmoved(GLOBAL)
-            state = _state(generator)
-            torch.rand((), generator=generator)
-            if generator is torch.default_generator:
-                self._streams.moved(GLOBAL)
-            noise = self._streams.draw(("torch", hash(state)), request, make)
+            before = _position(generator)
+            self._streams.unmoved(id(generator), before)
+            really()
+            after = _position(generator)
+            self._streams.moved(id(generator), after)
+            noise = self._streams.draw(stretch(before, after), ("torch", *request), make)
             return noise.copied() if hasattr(noise, "copied") else noise.clone()
 
 
@@ -97,7 +99,7 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
 
     seeders = [torch.random.manual_seed, torch.random.seed, torch.random.set_rng_state]
     moving = [(seeder, _moving(seeder, streams)) for seeder in seeders]
-    streams.watch(GLOBAL, "torch's own generator", partial(_state, torch.default_generator))
+    streams.watch(GLOBAL, "torch's own generator", partial(_position, torch.default_generator))
     try:
         with replaced(torch.Tensor, methods), rebound(moving), replaced(threading.Thread, {"run": run_seen}), mode:
             yield
@@ -105,9 +107,15 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
         torch.default_generator.set_state(before)
 
 
-def _state(generator: torch.Generator) -> bytes:
+def _position(generator: torch.Generator) -> Twister:
+    """Where a generator on the CPU stands: an MT19937 in the middle of what torch saves of it."""
     with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
-        return generator.get_state().numpy().tobytes()
+        if generator.device.type != "cpu":
+            raise not_understood(f"a generator on {generator.device}", "draw on the CPU, or audit by sampling")
+        state = generator.get_state().numpy()
+    left, following = int(state[8:12].view(np.int32)[0]), int(state[16:24].view(np.int64)[0])
+    words = state[24 : 24 + 8 * WORDS].view(np.uint64).astype(np.uint32)
+    return Twister(words.tobytes(), WORDS if left == 1 else following)
 
 
 def _moving(seeder: Callable[..., Any], streams: Streams) -> Callable[..., Any]:
@@ -210,8 +218,12 @@ def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Cal
             *map(_key, args),
             *sorted((k, _key(v)) for k, v in kwargs.items()),
         )
-        drawn = mode.draw(generator, lambda run: fill(run, tensor, *args, **kwargs), request)
-        return refill(tensor, drawn)
+
+        def really() -> None:
+            like = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
+            getattr(torch._C.TensorBase, name)(like, *args, generator=generator, **kwargs)
+
+        return refill(tensor, mode.draw(generator, lambda run: fill(run, tensor, *args, **kwargs), request, really))
 
     return method
 

@@ -1,0 +1,169 @@
+"""Where a draw lies in the stream of numbers that its engine puts out.
+
+An engine is known by what it puts out next, not by its bytes: seed bits that it drops, the library that holds it and
+the way that led to its state (seeded, advanced, jumped, spawned, copied) make no difference to that. So the place of a
+number is named by 128 bits of the stream from this number on: four words of MT19937, which `random`, NumPy and torch
+share, two words of NumPy's other engines. A draw covers the places between the state before it and the state after
+it; two draws that share a place share randomness.
+
+An engine of 64-bit words cuts some in two: the upper half waits until the next draw of 32 bits, however many whole
+words are drawn meanwhile. A half that waits has a place of its own.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rheocheck.intercept.errors import not_understood
+
+WORDS = 624  # of an MT19937's state
+SEEN = 16  # bytes that name a place
+MOST = 2**22  # words of one draw: far more than can be followed
+LOOK = 16  # words looked through first for the end of a draw
+MT19937, RANDOM_RAW = np.random.MT19937, np.random.BitGenerator.random_raw  # before anything stands in for them
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What a draw takes from a stream.
+
+    stream  the engine, in words
+    places  of its numbers, in order
+    kept    half a word that waited before the draw, and still does: its name then, and its name now
+    """
+
+    stream: str
+    places: tuple[Hashable, ...]
+    kept: tuple[Hashable, Hashable] | None = None
+
+
+@dataclass(frozen=True)
+class Twister:
+    """The state of an MT19937: the words from `next` on come next. After the last one, all are made anew."""
+
+    words: bytes
+    next: int
+
+
+@dataclass(frozen=True)
+class Words:
+    """The state of any other engine of NumPy: as NumPy tells it, and in a form that can be compared.
+
+    `half` is the half of a word that waits, if any.
+    """
+
+    engine: Any = field(compare=False)
+    state: dict[str, Any] = field(compare=False)
+    frozen: Hashable
+
+    @property
+    def half(self) -> int | None:
+        return self.state["uinteger"] if self.state.get("has_uint32") else None
+
+
+Position = Twister | Words
+
+
+def numpy_position(engine: Any) -> Position:
+    """Where a bit generator of NumPy stands."""
+    state = engine.state
+    if isinstance(engine, MT19937):
+        return Twister(state["state"]["key"].tobytes(), int(state["state"]["pos"]))
+    return Words(engine, state, _frozen(state))
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple((key, _frozen(held)) for key, held in value.items())
+    return value.tobytes() if isinstance(value, np.ndarray) else value
+
+
+def stretch(before: Position, after: Position) -> Stretch:
+    """What lies between two positions of one generator."""
+    if isinstance(before, Twister) and isinstance(after, Twister):
+        return _twister_stretch(before, after)
+    assert isinstance(before, Words) and isinstance(after, Words)
+    return _words_stretch(before, after)
+
+
+# -- MT19937 -----------------------------------------------------------------------------------------------------------
+
+
+def _twister_stretch(before: Twister, after: Twister) -> Stretch:
+    drawn = after.next - before.next
+    block = before.words
+    while block != after.words or drawn < 0:
+        block, drawn = twisted(block), drawn + WORDS
+        _check_length(drawn)
+    block, text = before.words, before.words[4 * before.next :]
+    while len(text) < 4 * drawn + SEEN:
+        block = twisted(block)
+        text += block
+    return Stretch("an MT19937", tuple(text[4 * i : 4 * i + SEEN] for i in range(drawn)))
+
+
+@lru_cache(maxsize=64)
+def twisted(words: bytes) -> bytes:
+    """The 624 words that an MT19937 makes of the last ones (Matsumoto and Nishimura 1998, equation 2.1).
+
+    Word i is made of the old words i and i + 1, and of word i + 397, which is a new one from 227 on.
+    """
+    x = np.frombuffer(words, np.uint32).copy()
+    for start, end in ((0, 227), (227, 454), (454, 623), (623, 624)):
+        y = (x[start:end] & 0x80000000) | (x[(np.arange(start, end) + 1) % WORDS] & 0x7FFFFFFF)
+        x[start:end] = x[(np.arange(start, end) + 397) % WORDS] ^ (y >> 1) ^ ((y & 1) * np.uint32(0x9908B0DF))
+    return x.tobytes()
+
+
+# -- other engines -----------------------------------------------------------------------------------------------------
+
+_spare: dict[type, Any] = {}  # one engine of each kind, to look ahead with
+
+
+def _words_stretch(before: Words, after: Words) -> Stretch:
+    spare = _spare.get(type(before.engine))
+    if spare is None:
+        spare = _spare[type(before.engine)] = type(before.engine)(0)
+    end = _ahead(spare, after)
+    spare.state = before.state
+    text = _raw(spare, LOOK)
+    drawn = _found(text, end)
+    while drawn is None:
+        _check_length(len(text) // 8)
+        text += _raw(spare, len(text) // 8)
+        drawn = _found(text, end)
+    places: list[Hashable] = [text[8 * i : 8 * i + SEEN] for i in range(drawn)]
+    kept = None
+    if before.half is not None:
+        waiting = "half", before.half, text[:SEEN]
+        if after.half == before.half:
+            kept = waiting, ("half", after.half, end)
+        else:
+            places.insert(0, waiting)
+    return Stretch(f"a {type(before.engine).__name__}", tuple(places), kept)
+
+
+def _raw(spare: Any, words: int) -> bytes:
+    return RANDOM_RAW(spare, words).tobytes()
+
+
+def _ahead(spare: Any, position: Words) -> bytes:
+    """The bytes that name the place where an engine stands."""
+    spare.state = position.state
+    return _raw(spare, 2)
+
+
+def _found(text: bytes, end: bytes) -> int | None:
+    """The number of words before these two."""
+    at = text.find(end)
+    while at % 8 and at >= 0:
+        at = text.find(end, at + 1)
+    return None if at < 0 else at // 8
+
+
+def _check_length(words: int) -> None:
+    if words > MOST:
+        raise not_understood(f"a draw of more than {MOST} words of a generator", "draw fewer numbers at once")
