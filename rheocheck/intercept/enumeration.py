@@ -23,7 +23,7 @@ from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
 from rheocheck.intercept.run import Choice, Run
 from rheocheck.intercept.search import Search, perform
-from rheocheck.intercept.seeding import seed_globals
+from rheocheck.intercept.seeding import ENUMERATION, call_seed, first_seed, seed_globals
 from rheocheck.intercept.streams import Streams, check_fresh
 
 Progress = Callable[[Fraction, int], None]  # (probability covered so far, runs so far)
@@ -152,7 +152,7 @@ class _Caller:
         if type(tokens) is not int or tokens < 1:
             raise InputError(f"tokens must be an integer >= 1, got {tokens!r}: raise it")
         self._subject, self._context, self._tokens = subject, tuple(context), tokens
-        self._seed = (seed * 1_000_003 + 12_345) % 2**31
+        self._start, self._calls = first_seed(seed), 0
         self._takes_seed = takes_seed(subject)
         self._streams = Streams()
 
@@ -167,10 +167,11 @@ class _Caller:
         self._stack.close()
 
     def __call__(self) -> Context:
-        self._seed = (self._seed + 1_000_003) % 2**31  # far enough for a subject that adds to it
-        seed_globals(self._seed)
+        seed = call_seed(self._start, ENUMERATION, self._calls)
+        self._calls += 1
+        seed_globals(seed)
         self._streams.begin()
-        keywords = {"seed": self._seed} if self._takes_seed else {}
+        keywords = {"seed": seed} if self._takes_seed else {}
         call = f"subject({self._context}, {self._tokens})"
         try:
             with refusals_kept():

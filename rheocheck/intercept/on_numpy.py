@@ -112,7 +112,7 @@ def _seen(kind: type, streams: Streams) -> type:
         bits = _bits(generator)
         before = numpy_position(bits)
         streams.unmoved(id(bits), before)
-        draw_numpy_really(kind, generator, request)
+        draw_numpy_really(kind(bits), request)
         after = numpy_position(bits)
         streams.moved(id(bits), after)
         noise = streams.draw(stretch(before, after), (kind.__name__, *request), make)

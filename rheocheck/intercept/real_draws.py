@@ -44,39 +44,39 @@ def draw_really(generator: random.Random, request: Any) -> None:
             real._randbelow(high - low)
 
 
-def draw_numpy_really(kind: Any, generator: Any, request: tuple[Any, ...]) -> None:
-    """Make a draw of a Generator or a RandomState (`kind`)."""
+def draw_numpy_really(generator: Any, request: tuple[Any, ...]) -> None:
+    """Make a draw of a Generator or a RandomState as NumPy made them."""
     name, *rest = request
-    NUMPY[name](kind, generator, *rest)
+    NUMPY[name](generator, *rest)
 
 
 def _size(shape: tuple[int, ...]) -> Any:
     return shape or None  # one number takes what an array of one takes
 
 
-def _uniform(kind: Any, generator: Any, dtype: str, shape: tuple[int, ...]) -> None:
-    if kind is RANDOM_STATE:
-        kind.random_sample(generator, _size(shape))
+def _uniform(generator: Any, dtype: str, shape: tuple[int, ...]) -> None:
+    if isinstance(generator, RANDOM_STATE):
+        generator.random_sample(_size(shape))
     else:
-        kind.random(generator, _size(shape), dtype)
+        generator.random(_size(shape), dtype)
 
 
-def _choice(kind: Any, generator: Any, p: bytes | None, n: int, shape: tuple[int, ...], replace: bool) -> None:
-    kind.choice(generator, n, _size(shape), replace, None if p is None else np.frombuffer(p))
+def _choice(generator: Any, p: bytes | None, n: int, shape: tuple[int, ...], replace: bool) -> None:
+    generator.choice(n, _size(shape), replace, None if p is None else np.frombuffer(p))
 
 
-def _integers(kind: Any, generator: Any, low: int, top: int, dtype: str, shape: tuple[int, ...]) -> None:
-    draw = kind.randint if kind is RANDOM_STATE else kind.integers
-    draw(generator, low, top, _size(shape), np.dtype(dtype).type)
+def _integers(generator: Any, low: int, top: int, dtype: str, shape: tuple[int, ...]) -> None:
+    draw = generator.randint if isinstance(generator, RANDOM_STATE) else generator.integers
+    draw(low, top, _size(shape), np.dtype(dtype).type)
 
 
 NUMPY: dict[str, Callable[..., Any]] = {
     "uniform": _uniform,
-    "exponential": lambda kind, generator, shape: kind.standard_exponential(generator, _size(shape)),
-    "gumbel": lambda kind, generator, shape: kind.gumbel(generator, size=_size(shape)),
+    "exponential": lambda generator, shape: generator.standard_exponential(_size(shape)),
+    "gumbel": lambda generator, shape: generator.gumbel(size=_size(shape)),
     "choice": _choice,
-    "multinomial": lambda kind, generator, n, p, shape: kind.multinomial(generator, n, np.frombuffer(p), _size(shape)),
+    "multinomial": lambda generator, n, p, shape: generator.multinomial(n, np.frombuffer(p), _size(shape)),
     "integers": _integers,
-    "permutation": lambda kind, generator, n: kind.permutation(generator, n),
-    "binomial": lambda kind, generator, p, shape: kind.binomial(generator, 1, np.frombuffer(p).reshape(shape)),
+    "permutation": lambda generator, n: generator.permutation(n),
+    "binomial": lambda generator, p, shape: generator.binomial(1, np.frombuffer(p).reshape(shape)),
 }
