@@ -81,6 +81,14 @@ def _frozen(value: Any) -> Any:
     return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
+def just_seeded(position: Position) -> bool:
+    """Whether an MT19937 has been seeded by one word, as torch and np.random.seed do, and not drawn from since."""
+    if not isinstance(position, Twister) or position.next != WORDS:
+        return False
+    x = [int(word) for word in np.frombuffer(position.words, np.uint32, 9)]
+    return all(x[i] == (1812433253 * (x[i - 1] ^ x[i - 1] >> 30) + i) % 2**32 for i in range(1, 9))
+
+
 def stretch(before: Position, after: Position) -> Stretch:
     """What lies between two positions of one generator."""
     if isinstance(before, Twister) and isinstance(after, Twister):

@@ -15,7 +15,7 @@ from typing import Any
 
 from rheocheck.core.errors import NotUnderstood
 from rheocheck.intercept.errors import line, refusal
-from rheocheck.intercept.positions import Stretch
+from rheocheck.intercept.positions import Position, Stretch, just_seeded
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.search import current
 
@@ -36,7 +36,7 @@ class Streams:
     def __init__(self) -> None:
         self._drawn: dict[Hashable, Draw] = {}
         self._names: dict[Hashable, Hashable] = {}  # of half words that have waited: the first name of each
-        self._watched: dict[int, tuple[str, Callable[[], Hashable], Hashable]] = {}
+        self._watched: dict[int, tuple[str, Callable[[], Position], Position]] = {}
 
     def begin(self) -> None:
         """Forget the draws of the run before."""
@@ -70,11 +70,11 @@ class Streams:
         """The places drawn from in this run, and the line of the draw."""
         return {place: draw.line for place, draw in self._drawn.items()}
 
-    def watch(self, key: int, name: str, position: Callable[[], Hashable]) -> None:
-        """Watch a generator that nothing but `moved` may move."""
-        self._watched[key] = name, position, position()
+    def watch(self, key: int, name: str, read: Callable[[], Position]) -> None:
+        """Watch a generator that nothing but `moved` may move; `read` says where it stands."""
+        self._watched[key] = name, read, read()
 
-    def moved(self, key: int, position: Hashable = None) -> None:
+    def moved(self, key: int, position: Position | None = None) -> None:
         """If a generator is watched: it was moved on by a draw that was seen, to this position."""
         if key in self._watched:
             name, read, _ = self._watched[key]
@@ -85,10 +85,13 @@ class Streams:
         for key, (_, read, _) in self._watched.items():
             self.unmoved(key, read())
 
-    def unmoved(self, key: int, position: Hashable) -> None:
-        """Refuse what follows when a watched generator was drawn from unseen, and stands elsewhere now."""
+    def unmoved(self, key: int, position: Position) -> None:
+        """Refuse what follows when a watched generator was drawn from unseen, and stands elsewhere now.
+
+        To be seeded unseen, as by torch.default_generator.manual_seed, is no draw.
+        """
         name, _, expected = self._watched.get(key, ("", None, position))
-        if position != expected:
+        if position != expected and not just_seeded(position):
             raise refusal(
                 f"an exact audit must see every random draw, got some of {name} that it could not replace: make "
                 "the generator inside the call, or keep it as a plain attribute"
