@@ -169,7 +169,7 @@ class _Caller:
     def __call__(self) -> Context:
         seed = call_seed(self._start, ENUMERATION, self._calls)
         self._calls += 1
-        seed_globals(seed)
+        seed_globals(seed, devices=False)  # draws on devices are refused
         self._streams.begin()
         keywords = {"seed": seed} if self._takes_seed else {}
         call = f"subject({self._context}, {self._tokens})"

@@ -6,6 +6,7 @@ other one raises. In-place draws (`uniform_`, `exponential_`, ..) turn the tenso
 """
 
 import functools
+import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -99,7 +100,7 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
 
     seeders = [torch.random.manual_seed, torch.random.seed, torch.random.set_rng_state]
     moving = [(seeder, _moving(seeder, streams)) for seeder in seeders]
-    streams.watch(GLOBAL, "torch's own generator", partial(_position, torch.default_generator))
+    streams.watch(GLOBAL, "torch's own generator", _position_now)
     try:
         with replaced(torch.Tensor, methods), rebound(moving), replaced(threading.Thread, {"run": run_seen}), mode:
             yield
@@ -109,13 +110,18 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
 
 def _position(generator: torch.Generator) -> Twister:
     """Where a generator on the CPU stands: an MT19937 in the middle of what torch saves of it."""
-    with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
-        if generator.device.type != "cpu":
-            raise not_understood(f"a generator on {generator.device}", "draw on the CPU, or audit by sampling")
-        state = generator.get_state().numpy()
-    left, following = int(state[8:12].view(np.int32)[0]), int(state[16:24].view(np.int64)[0])
+    if generator.device.type != "cpu":
+        raise not_understood(f"a generator on {generator.device}", "draw on the CPU, or audit by sampling")
+    state = generator.get_state().numpy()
+    left, _, following = struct.unpack_from("iiQ", state, 8)
     words = state[24 : 24 + 8 * WORDS].view(np.uint64).astype(np.uint32)
     return Twister(words.tobytes(), WORDS if left == 1 else following)
+
+
+def _position_now() -> Twister:
+    """Where torch's own generator stands."""
+    with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
+        return _position(torch.default_generator)
 
 
 def _moving(seeder: Callable[..., Any], streams: Streams) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ words are drawn meanwhile. A half that waits has a place of its own.
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -48,16 +48,15 @@ class Twister:
     next: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Words:
-    """The state of any other engine of NumPy: as NumPy tells it, and in a form that can be compared.
+    """The state of any other engine of NumPy, as NumPy tells it; `half` is the half of a word that waits, if any."""
 
-    `half` is the half of a word that waits, if any.
-    """
+    engine: Any
+    state: dict[str, Any]
 
-    engine: Any = field(compare=False)
-    state: dict[str, Any] = field(compare=False)
-    frozen: Hashable
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Words) and _frozen(self.state) == _frozen(other.state)
 
     @property
     def half(self) -> int | None:
@@ -72,7 +71,7 @@ def numpy_position(engine: Any) -> Position:
     state = engine.state
     if isinstance(engine, MT19937):
         return Twister(state["state"]["key"].tobytes(), int(state["state"]["pos"]))
-    return Words(engine, state, _frozen(state))
+    return Words(engine, state)
 
 
 def _frozen(value: Any) -> Any:

@@ -62,7 +62,10 @@ def _uniform(generator: Any, dtype: str, shape: tuple[int, ...]) -> None:
 
 
 def _choice(generator: Any, p: bytes | None, n: int, shape: tuple[int, ...], replace: bool) -> None:
-    generator.choice(n, _size(shape), replace, None if p is None else np.frombuffer(p))
+    if p is not None and replace:
+        _uniform(generator, "float64", shape)  # all that NumPy does with its generator then
+    else:
+        generator.choice(n, _size(shape), replace, None if p is None else np.frombuffer(p))
 
 
 def _integers(generator: Any, low: int, top: int, dtype: str, shape: tuple[int, ...]) -> None:

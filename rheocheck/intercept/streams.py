@@ -86,11 +86,13 @@ class Streams:
             self.unmoved(key, read())
 
     def unmoved(self, key: int, position: Position) -> None:
-        """Refuse what follows when a watched generator was drawn from unseen, and stands elsewhere now.
+        """Refuse what follows when a watched generator was drawn from unseen, so that it stands elsewhere now.
 
         To be seeded unseen, as by torch.default_generator.manual_seed, is no draw.
         """
-        name, _, expected = self._watched.get(key, ("", None, position))
+        if key not in self._watched:
+            return
+        name, _, expected = self._watched[key]
         if position != expected and not just_seeded(position):
             raise refusal(
                 f"an exact audit must see every random draw, got some of {name} that it could not replace: make "
