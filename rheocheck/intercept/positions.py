@@ -127,21 +127,19 @@ def twisted(words: bytes) -> bytes:
 
 # -- other engines -----------------------------------------------------------------------------------------------------
 
-_spare: dict[type, Any] = {}  # one engine of each kind, to look ahead with
-
 
 def _words_stretch(before: Words, after: Words) -> Stretch:
-    spare = _spare.get(type(before.engine))
-    if spare is None:
-        spare = _spare[type(before.engine)] = type(before.engine)(0)
-    end = _ahead(spare, after)
-    spare.state = before.state
-    text = _raw(spare, LOOK)
+    """Looks ahead with the engine itself, and puts it back where it was."""
+    engine = after.engine
+    end = RANDOM_RAW(engine, 2).tobytes()
+    engine.state = before.state
+    text = RANDOM_RAW(engine, LOOK).tobytes()
     drawn = _found(text, end)
     while drawn is None:
         _check_length(len(text) // 8)
-        text += _raw(spare, len(text) // 8)
+        text += RANDOM_RAW(engine, len(text) // 8).tobytes()
         drawn = _found(text, end)
+    engine.state = after.state
     places: list[Hashable] = [text[8 * i : 8 * i + SEEN] for i in range(drawn)]
     kept = None
     if before.half is not None:
@@ -150,17 +148,7 @@ def _words_stretch(before: Words, after: Words) -> Stretch:
             kept = waiting, ("half", after.half, end)
         else:
             places.insert(0, waiting)
-    return Stretch(f"a {type(before.engine).__name__}", tuple(places), kept)
-
-
-def _raw(spare: Any, words: int) -> bytes:
-    return RANDOM_RAW(spare, words).tobytes()
-
-
-def _ahead(spare: Any, position: Words) -> bytes:
-    """The bytes that name the place where an engine stands."""
-    spare.state = position.state
-    return _raw(spare, 2)
+    return Stretch(f"a {type(engine).__name__}", tuple(places), kept)
 
 
 def _found(text: bytes, end: bytes) -> int | None:

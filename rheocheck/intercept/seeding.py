@@ -21,7 +21,7 @@ GOLDEN = 2654435769  # 2^32 / golden ratio: its multiples keep away from each ot
 def first_seed(seed: int) -> int:
     """Where the counter of an audit's calls starts.
 
-    Audits with neighbouring seeds start far apart: two of a hundred have a million calls each before they could meet.
+    Audits with neighbouring seeds start far apart: two of a hundred have 900,000 calls each before they could meet.
     """
     high, low = divmod(seed, WORD)
     return (low * GOLDEN + (_mixed(high % WORD) if high else 0)) % WORD
