@@ -97,8 +97,8 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
 
     def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", **_: Any) -> Any:
         p = jnp.asarray(p)
-        half = _half(p, "bernoulli", refused=mode != "low")
-        chances = jax_halves.coins(p) if half else np.asarray(p, dtype=float)
+        half = _half(p, "bernoulli", refused=False)
+        chances = jax_halves.coins(p, mode) if half else np.asarray(p, dtype=float)
         chances = chances if shape is None else np.broadcast_to(chances, tuple(shape))
         request = ("bernoulli", chances.shape, chances.tobytes(), p.dtype.name, mode)
         return draw(key, request, lambda run: wrapped(sampling.coins(run, chances)))
@@ -129,7 +129,14 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
         return jnp.asarray(np.array(drawn).T.reshape((*extra, *batch)))
 
     def choice(
-        key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0, mode: Any = None, **_: Any
+        key: Any,
+        a: Any,
+        shape: Any = (),
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        mode: Any = None,
+        **_: Any,
     ) -> Any:
         population = jnp.arange(a) if jnp.ndim(a) == 0 else jnp.asarray(a)
         n = population.shape[axis]

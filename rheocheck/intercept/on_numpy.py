@@ -139,6 +139,8 @@ def _seen(kind: type, streams: Streams) -> type:
     def random(self: Any, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
         if out is not None:
             raise not_understood("numpy random(out=)", "use its result")
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise TypeError(f"Unsupported dtype {np.dtype(dtype)!r} for random")
         return uniforms(self, () if size is None else _shape(size), "uniform", np.dtype(dtype).name)
 
     def rand(self: Any, *shape: int) -> Any:

@@ -33,14 +33,14 @@ def weights(dtype):
     return jnp.asarray(WEIGHTS, dtype=dtype)
 
 
-def logits(dtype):
+def logits(dtype, above=0):
     with np.errstate(divide="ignore"):
-        return jnp.asarray(np.log(WEIGHTS), dtype=dtype)
+        return jnp.asarray(np.log(WEIGHTS) + above, dtype=dtype)
 
 
-def of_logits(dtype):
+def of_logits(dtype, above=0):
     """The weights that the logits of a dtype stand for."""
-    return np.exp(np.asarray(logits(dtype), np.float64))
+    return np.exp(np.asarray(logits(dtype, above), np.float64))
 
 
 def cells(u):
@@ -119,6 +119,19 @@ def half_categorical_without_replacement(n, key, dtype):
     return each(n, key, lambda k: jax.random.categorical(k, logits(dtype), shape=(2,), replace=False))
 
 
+@SAMPLERS.refused("jax.random.categorical", *HALVES, claimed=lambda dtype: law_of(of_logits(dtype, above=40)))
+def half_categorical_of_high_range(n, key, dtype):
+    """one by logits around 40, mode="high\""""
+    return jax.random.categorical(key, logits(dtype, above=40), shape=(n,), mode="high")
+
+
+@SAMPLERS.followed("jax.random.categorical", *ALL)
+@wide
+def categorical_of_large_logits(n, key, dtype):
+    """one by logits around 40"""
+    return jax.random.categorical(key, logits(dtype, above=40), shape=(n,))
+
+
 @SAMPLERS.refused("jax.random.choice", *HALVES, tokens=2, claimed=lambda dtype: in_order(weights(dtype)))
 def half_choice_without_replacement(n, key, dtype):
     """two by weights, without replacement"""
@@ -135,7 +148,7 @@ def coins(n, key, dtype):
     return jax.random.bernoulli(key, jnp.asarray(COINS, dtype), (n, 4)).astype(int)
 
 
-@SAMPLERS.followed("jax.random.bernoulli", *FLOATS, tokens=len(COINS))
+@SAMPLERS.followed("jax.random.bernoulli", *ALL, tokens=len(COINS))
 @wide
 def coins_of_high_range(n, key, dtype):
     """four coins, mode="high\""""

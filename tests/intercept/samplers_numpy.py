@@ -82,6 +82,12 @@ def exponential_places(n, g, dtype):
     return np.argsort(g.standard_exponential((n, 4)) / np.array([0.4, 0.3, 0.2, 0.1]), axis=1)[:, :2]
 
 
+@MODERN.followed("numpy Generator.standard_exponential", *FLOATS)
+def exponential_by_inversion(n, g, dtype):
+    """the cell of a clock, method="inv\""""
+    return cells(g.standard_exponential(n, dtype=dtype, method="inv"))
+
+
 @both("gumbel", "float64")
 def gumbel_race(n, g, dtype):
     """a race of Gumbel noise"""

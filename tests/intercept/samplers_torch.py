@@ -168,6 +168,19 @@ def gumbel_race(n, g, dtype):
     return (w.log() - torch.log(-torch.log(torch.rand(n, len(w), dtype=w.dtype, generator=g)))).argmax(-1)
 
 
+@SAMPLERS.followed("torch.distributions.Exponential", *FLOATS)
+def exponential_by_distribution(n, g, dtype):
+    """the cell of a clock of rate 2"""
+    return cells(torch.distributions.Exponential(torch.tensor(2, dtype=type_of(dtype))).sample((n,)))
+
+
+@SAMPLERS.followed("torch.distributions.Uniform", *FLOATS)
+def uniform_by_distribution(n, g, dtype):
+    """the cell of a uniform between -1 and 2"""
+    low, high = torch.tensor([-1, 2], dtype=type_of(dtype))
+    return cells(torch.distributions.Uniform(low, high).sample((n,)))
+
+
 def _even(dtype: str) -> Law:
     """Whether the integer part of a uniform or clock, in steps of FINE, is odd; to 1e-4."""
     return {(0,): 0.5, (1,): 0.5}

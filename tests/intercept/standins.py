@@ -44,6 +44,7 @@ class StandIn:
     """A sampler of a library at a dtype, a program that draws from it, and what is claimed where it is refused.
 
     claimed  None: the sampler is followed. A law: it is refused, and this is the law that it would be taken for
+    quick    whether it is looked at whenever the tests run: at the first dtype of a program, and at bfloat16
     """
 
     sampler: str
@@ -53,6 +54,7 @@ class StandIn:
     generator: Callable[[int], Any]
     tokens: int
     claimed: Law | None = None
+    quick: bool = True
 
     @property
     def name(self) -> str:
@@ -126,7 +128,8 @@ class Samplers(list[StandIn]):
             what = (draw.__doc__ or "").strip().rstrip(".")
             for dtype in dtypes:
                 law = None if claimed is None else claimed(dtype)
-                self.append(StandIn(sampler, dtype, what, draw, self.generator, tokens, law))
+                quick = dtype in (dtypes[0], HALVES[-1])
+                self.append(StandIn(sampler, dtype, what, draw, self.generator, tokens, law, quick))
             return draw
 
         return add
