@@ -1,8 +1,8 @@
 """What JAX's samplers do in half precision, exactly: their noise is made in the type of the weights, and is coarse.
 
-A uniform of bfloat16 has 128 values, k / 128, one of float16 has 1024. Everything that a sampler may do is therefore
-tried by doing it to all of them, in JAX's own arithmetic: what comes out is the law, ties and roundings included. On ten
-tokens, `categorical` with bfloat16 logits was measured to be off by a total variation of 0.0165.
+A uniform of bfloat16 has 128 values, k / 128, one of float16 has 1024. What a sampler does is therefore done to all of
+them, in JAX's own arithmetic: what comes out is its law, ties and roundings included. On ten tokens, `categorical`
+with bfloat16 logits was measured to be off by a total variation of 0.0165.
 
     coins(p, mode)        P(u < p) for every p
     choice_law(p)         the index that inverts the cumulative sum of p
@@ -17,7 +17,6 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-HALVES = ("float16", "bfloat16")
 MAX_SCORES = 2**24  # categories times different scores: what is kept in memory
 
 

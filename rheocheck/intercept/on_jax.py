@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from rheocheck.intercept import jax_halves, numpy_arrays, sampling, symbols
-from rheocheck.intercept.errors import not_understood
+from rheocheck.intercept.errors import HALVES, not_understood
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import Immutable, LazyArray, NoiseArray, wrapped
 from rheocheck.intercept.patching import rebound, replaced
@@ -170,7 +170,7 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
 def _type(dtype: Any) -> str:
     """The type that a draw has; other types of one key are other bits."""
     name = np.dtype(jnp.result_type(float) if dtype is None else dtype).name
-    if name in jax_halves.HALVES:
+    if name in HALVES:
         raise not_understood(f"random numbers of type {name}", "audit in float32 or float64")
     return name
 
@@ -184,14 +184,14 @@ def _mode(mode: Any) -> str:
 def _half(x: Any, name: str, refused: bool) -> bool:
     """Whether a sampler makes its noise in half precision. Refused where that is not followed."""
     dtype = x.dtype.name
-    if dtype not in jax_halves.HALVES and jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize < 4:
+    if dtype not in HALVES and jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize < 4:
         raise not_understood(f"jax.random.{name} in {dtype}", "use float32 or float64")
-    if dtype in jax_halves.HALVES and refused:
+    if dtype in HALVES and refused:
         raise not_understood(
             f"jax.random.{name} in {dtype} with mode or replacement other than the usual",
             f"JAX makes its noise in that type, {MEASURED[dtype]}; use float32 or float64",
         )
-    return dtype in jax_halves.HALVES
+    return dtype in HALVES
 
 
 def _half_rows(logits: Any) -> Any:

@@ -125,7 +125,7 @@ def _seen(kind: type, streams: Streams) -> type:
         noise = streams.draw(("numpy", state), request, make)
         return noise.copy() if isinstance(noise, NoiseArray | LazyArray | np.ndarray) else noise
 
-    own = kind.__name__  # but for uniforms of float64, the two kinds make different noise of one state
+    own = kind.__name__  # but for uniforms of float64 and orders, the two kinds make other noise of one state
 
     def uniforms(self: Any, shape: tuple[int, ...], *name: str) -> Any:
         return draw(self, (*name, shape), lambda run: _array(symbols.uniforms(run, shape), shape))
@@ -217,7 +217,7 @@ def _seen(kind: type, streams: Streams) -> type:
     def permutation(self: Any, x: Any, axis: int = 0) -> Any:
         values = np.arange(x) if np.ndim(x) == 0 else np.asarray(x)
         n = values.shape[axis]
-        order = draw(self, (own, "permutation", n), lambda run: sampling.permutation(run, n, "numpy permutation"))
+        order = draw(self, ("permutation", n), lambda run: sampling.permutation(run, n, "numpy permutation"))
         return np.take(values, order, axis=axis)
 
     def shuffle(self: Any, x: Any, axis: int = 0) -> None:

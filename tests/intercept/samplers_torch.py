@@ -1,4 +1,4 @@
-"""What torch draws, and how its stand-ins are tried. Outcomes are indices, coins, or the cell that a number fell into."""
+"""What torch draws, and how its stand-ins are tried. Outcomes are indices, coins, or the cell that a number lies in."""
 
 from typing import Any
 

@@ -162,8 +162,9 @@ def rows(draws: int) -> Iterator[str]:
     for library in LIBRARIES:
         for entry in standins(library):
             found = compare(entry.real(draws), entry.claimed or entry.enumerated())
+            stand_in = "followed" if entry.claimed is None else "refused"
             yield (
-                f"| {entry.sampler} | {entry.dtype} | {entry.what} | {'followed' if entry.claimed is None else 'refused'} "
+                f"| {entry.sampler} | {entry.dtype} | {entry.what} | {stand_in} "
                 f"| {found.tv:.4f} | {found.by_chance:.4f} | {found.test.p_value:.1g} | {found.found_from:.4f} |"
             )
 
@@ -178,10 +179,10 @@ def page(table: list[str], draws: int) -> str:
             "",
             f"`{COMMAND}`, {date.today().isoformat()}; Python {python}, {versions}; {draws:,} real draws a row.",
             "",
-            "TV is that of the real draws from the law that interception enumerates or, where it refuses, from the law",
-            "that it would have to claim; next to it stands what chance alone makes of so many draws, and the p-value of",
-            f"a chi-square test (a followed row fails below {ALPHA:g}). The last column is the TV from which on the test",
-            "finds a difference in 99.9 % of cases.",
+            "TV is that of the real draws from the law that interception enumerates or, where it refuses, from the",
+            "law that it would have to claim; next to it stands what chance alone makes of so many draws, and the",
+            f"p-value of a chi-square test (a followed row fails below {ALPHA:g}). The last column is the TV from which",
+            "on the test finds a difference in 99.9 % of cases.",
             "",
             "| sampler | dtype | program | stand-in | TV | by chance | p | found from |",
             "| --- | --- | --- | --- | --- | --- | --- | --- |",
