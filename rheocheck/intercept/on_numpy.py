@@ -26,6 +26,7 @@ from rheocheck.intercept.streams import Streams
 
 GENERATOR, RANDOM_STATE = np.random.Generator, np.random.RandomState
 GLOBAL = np.random.mtrand._rand  # type: ignore[attr-defined]
+ZIGGURAT = ("exponential", "float64", "zig")  # how exponential() draws
 DRAWS_NOTHING = frozenset("seed set_state get_state bit_generator spawn".split())
 
 
@@ -115,8 +116,10 @@ def _seen(kind: type, streams: Streams) -> type:
         draw_numpy_really(kind(bits), request)
         after = numpy_position(bits)
         streams.moved(id(bits), after)
-        noise = streams.draw(stretch(before, after), (kind.__name__, *request), make)
+        noise = streams.draw(stretch(before, after), ("numpy", *request), make)
         return noise.copy() if isinstance(noise, NoiseArray | LazyArray | np.ndarray) else noise
+
+    own = kind.__name__  # but for uniforms of float64 and orders, the two kinds make other noise of one state
 
     def uniforms(self: Any, shape: tuple[int, ...], *name: str) -> Any:
         return draw(self, (*name, shape), lambda run: _array(symbols.uniforms(run, shape), shape))
@@ -124,24 +127,31 @@ def _seen(kind: type, streams: Streams) -> type:
     def uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         shape = np.broadcast_shapes(np.shape(low), np.shape(high)) if size is None else _shape(size)
         noise = uniforms(self, shape, "uniform", "float64")
-        return noise if (low, high) == (0.0, 1.0) else noise * np.subtract(high, low) + low
+        standard = np.ndim(low) == np.ndim(high) == 0 and (low, high) == (0.0, 1.0)
+        return noise if standard else noise * np.subtract(high, low) + low
 
     def random(self: Any, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
         if out is not None:
             raise not_understood("numpy random(out=)", "use its result")
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise TypeError(f"Unsupported dtype {np.dtype(dtype)!r} for random")
         return uniforms(self, () if size is None else _shape(size), "uniform", np.dtype(dtype).name)
 
     def rand(self: Any, *shape: int) -> Any:
         return uniform(self, size=shape or None)
 
     def exponential(self: Any, scale: Any = 1.0, size: Any = None) -> Any:
-        return _exponential(self, np.shape(scale) if size is None else _shape(size), "exponential") * scale
+        return _exponential(self, np.shape(scale) if size is None else _shape(size), *ZIGGURAT) * scale
 
-    def _exponential(self: Any, shape: tuple[int, ...], name: str) -> Any:
-        return -np.log(uniforms(self, shape, name))
+    def _exponential(self: Any, shape: tuple[int, ...], *name: str) -> Any:
+        return -np.log(uniforms(self, shape, own, *name))
 
-    def standard_exponential(self: Any, size: Any = None) -> Any:
-        return exponential(self, 1.0, size)
+    def standard_exponential(
+        self: Any, size: Any = None, dtype: Any = None, method: str = "zig", out: Any = None
+    ) -> Any:
+        if out is not None:
+            raise not_understood("numpy standard_exponential(out=)", "use its result")
+        return _exponential(self, () if size is None else _shape(size), "exponential", np.dtype(dtype).name, method)
 
     def gumbel(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else _shape(size)
@@ -159,8 +169,12 @@ def _seen(kind: type, streams: Streams) -> type:
         if p is not None and abs(weights.sum() - 1) > np.sqrt(np.finfo(float).eps):  # as NumPy does
             raise ValueError("probabilities do not sum to 1")
         shape = () if size is None else _shape(size)
-        request = ("choice", None if p is None else weights.tobytes(), len(weights), shape, replace)
+        request = (own, "choice", None if p is None else weights.tobytes(), len(population), shape, replace)
         count = int(np.prod(shape))
+        if not (weights >= 0).all():
+            raise ValueError("probabilities are not non-negative")
+        if not replace and np.count_nonzero(weights) < count:
+            raise ValueError("fewer non-zero entries in p than size")
         drawn = draw(self, request, lambda run: sampling.indices(run, weights, count, replace, "numpy choice"))
         picked = population[np.array(drawn, dtype=int).reshape(shape)]
         return picked.item() if size is None and p is None and picked.ndim == 0 and np.ndim(a) == 0 else picked
@@ -176,7 +190,7 @@ def _seen(kind: type, streams: Streams) -> type:
         rows = int(np.prod(shape))
         drawn = draw(
             self,
-            ("multinomial", n, weights.tobytes(), shape),
+            (own, "multinomial", n, weights.tobytes(), shape),
             lambda run: [sampling.counts(run, n, weights, "numpy multinomial") for _ in range(rows)],
         )
         return np.array(drawn).reshape((*shape, len(weights)))
@@ -189,7 +203,8 @@ def _seen(kind: type, streams: Streams) -> type:
         low, high = (0, low) if high is None else (low, high)
         shape = () if size is None else _shape(size)
         count, top = int(np.prod(shape)), int(high) + endpoint
-        request = ("integers", int(low), top, np.dtype(dtype).name, shape)
+        wide = np.dtype(dtype)  # types of 32 bits and more share their bits
+        request = (own, "integers", int(low), top, shape, wide.kind == "b", min(wide.itemsize, 4))
         drawn = draw(self, request, lambda run: sampling.integers(run, int(low), top, count, "numpy integers"))
         return np.array(drawn, dtype=dtype).reshape(shape) if size is not None else drawn[0]
 
@@ -211,7 +226,10 @@ def _seen(kind: type, streams: Streams) -> type:
             raise not_understood("numpy binomial of several coins", "draw each coin by random() < p")
         shape = np.shape(p) if size is None else _shape(size)
         values = np.broadcast_to(np.asarray(p, dtype=float), shape)
-        coins = draw(self, ("binomial", values.tobytes(), shape), lambda run: wrapped(sampling.coins(run, values)))
+        if not ((values >= 0) & (values <= 1)).all():
+            raise ValueError("p < 0, p > 1 or p is NaN")
+        request = (own, "binomial", values.tobytes(), shape)
+        coins = draw(self, request, lambda run: wrapped(sampling.coins(run, values)))
         return coins.astype(int) if isinstance(coins, LazyArray | np.ndarray) else coins
 
     drawing = {

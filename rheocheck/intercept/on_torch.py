@@ -53,7 +53,7 @@ class TorchRandomness(TorchDispatchMode):
             raise not_understood(f"torch's random operation {name}", "use rand, multinomial, bernoulli or exponential_")
         if kwargs.get("out") is not None:
             raise not_understood(f"torch.{name} with out=", "use its result")
-        request = (*_request(name, args), kwargs.get("dtype"))
+        request = (*_request(name, args), kwargs.get("dtype") or torch.get_default_dtype())
         really = partial(func, *args, **kwargs)
         generator = kwargs.pop("generator", None)
         return self.draw(generator, lambda run: source(run, *args, **kwargs), request, really)
@@ -149,6 +149,10 @@ def _rand_like(run: Run, like: torch.Tensor, *, dtype: Any = None, device: Any =
 def _multinomial(run: Run, weights: torch.Tensor, num_samples: int, replacement: bool = False) -> torch.Tensor:
     rows = numbers(weights).reshape(-1, weights.shape[-1])
     shape = (*weights.shape[:-1], num_samples)
+    if not replacement and 1 < num_samples <= rows.shape[-1] and (np.count_nonzero(rows, axis=-1) < num_samples).any():
+        raise not_understood(
+            "torch.multinomial without replacement of more than have a weight", "draw fewer: torch fills up with any"
+        )
     if replacement or num_samples == 1:
         lazy = sampling.lazy_indices(run, np.repeat(rows, num_samples, axis=0), shape, "torch.multinomial")
         if lazy is not None:
@@ -158,8 +162,14 @@ def _multinomial(run: Run, weights: torch.Tensor, num_samples: int, replacement:
 
 
 def _bernoulli(run: Run, p: torch.Tensor, p_for_all: float | None = None) -> Any:
-    probabilities = numbers(p) if p_for_all is None else np.full(p.shape, p_for_all)
+    probabilities = _chances(numbers(p) if p_for_all is None else np.full(p.shape, p_for_all))
     return lazy_tensor(sampling.coins(run, probabilities), p.dtype, p.device)
+
+
+def _chances(p: Any) -> Any:
+    if not ((p >= 0) & (p <= 1)).all():  # as torch does; NaN is refused too
+        raise RuntimeError(f"bernoulli expects every p to be in [0, 1], got {p[~((p >= 0) & (p <= 1))].flat[0]}")
+    return p
 
 
 def _randint(run: Run, *args: Any, dtype: Any = None, device: Any = None, **_: Any) -> torch.Tensor:
@@ -204,6 +214,7 @@ def _exponential_(run: Run, tensor: torch.Tensor, lambd: float = 1.0) -> Any:
 
 def _bernoulli_(run: Run, tensor: torch.Tensor, p: Any = 0.5) -> Any:
     probabilities = np.broadcast_to(numbers(p) if isinstance(p, torch.Tensor) else p, tuple(tensor.shape))
+    probabilities = _chances(probabilities)
     return lazy_tensor(sampling.coins(run, probabilities), tensor.dtype, tensor.device)
 
 
@@ -221,6 +232,7 @@ def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Cal
             name,
             tensor.dtype,
             tuple(tensor.shape),
+            _order(tensor),
             *map(_key, args),
             *sorted((k, _key(v)) for k, v in kwargs.items()),
         )
@@ -235,12 +247,18 @@ def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Cal
 
 
 def _request(name: str, args: Sequence[Any]) -> tuple[Any, ...]:
-    return (name, *(_key(value, contents=not name.endswith("_like")) for value in args))
+    only_shape = name.endswith("_like") or (name == "bernoulli" and len(args) > 1)  # of what gives no weights
+    return (name, *(_key(value, contents=not only_shape) for value in args))
 
 
 def _key(value: Any, contents: bool = True) -> Any:
     """An argument of a request in a form that can be compared: numbers count, not objects."""
     if isinstance(value, torch.Tensor):
-        shape = value.dtype, tuple(value.shape)
+        shape = value.dtype, tuple(value.shape), _order(value)
         return (shape, numbers(value).tobytes()) if contents else shape
     return tuple(value) if isinstance(value, list | tuple) else value
+
+
+def _order(tensor: torch.Tensor) -> tuple[int, ...]:
+    """The dimensions from the slowest to the fastest in memory: torch draws in that order."""
+    return tuple(sorted((d for d, n in enumerate(tensor.shape) if n > 1), key=lambda d: -tensor.stride(d)))

@@ -13,6 +13,7 @@ import numpy as np
 
 SHUFFLE, SAMPLE = random.Random.shuffle, random.Random.sample  # before anything stands in for them
 RANDOM_STATE = np.random.RandomState
+KINDS = ("Generator", "RandomState")  # the first word of a request that the two make otherwise
 
 
 class _Real:
@@ -46,7 +47,7 @@ def draw_really(generator: random.Random, request: Any) -> None:
 
 def draw_numpy_really(generator: Any, request: tuple[Any, ...]) -> None:
     """Make a draw of a Generator or a RandomState as NumPy made them."""
-    name, *rest = request
+    name, *rest = request[1:] if request[0] in KINDS else request
     NUMPY[name](generator, *rest)
 
 
@@ -68,14 +69,23 @@ def _choice(generator: Any, p: bytes | None, n: int, shape: tuple[int, ...], rep
         generator.choice(n, _size(shape), replace, None if p is None else np.frombuffer(p))
 
 
-def _integers(generator: Any, low: int, top: int, dtype: str, shape: tuple[int, ...]) -> None:
+def _integers(generator: Any, low: int, top: int, shape: tuple[int, ...], boolean: bool, size: int) -> None:
     draw = generator.randint if isinstance(generator, RANDOM_STATE) else generator.integers
-    draw(low, top, _size(shape), np.dtype(dtype).type)
+    bytes_ = 8 if size == 4 else size  # types of 32 bits and more take the same words
+    whole = np.dtype(f"i{bytes_}" if low < 0 else f"u{bytes_}").type
+    draw(low, top, _size(shape), bool if boolean else whole)
+
+
+def _exponential(generator: Any, dtype: str, method: str, shape: tuple[int, ...]) -> None:
+    if isinstance(generator, RANDOM_STATE):
+        generator.standard_exponential(_size(shape))
+    else:
+        generator.standard_exponential(_size(shape), dtype, method)
 
 
 NUMPY: dict[str, Callable[..., Any]] = {
     "uniform": _uniform,
-    "exponential": lambda generator, shape: generator.standard_exponential(_size(shape)),
+    "exponential": _exponential,
     "gumbel": lambda generator, shape: generator.gumbel(size=_size(shape)),
     "choice": _choice,
     "multinomial": lambda generator, n, p, shape: generator.multinomial(n, np.frombuffer(p), _size(shape)),

@@ -80,7 +80,7 @@ REQUESTS = {  # as interception asks, and as a program does
     "random": (("uniform", "float64", (7,)), lambda g: g.random(7) if modern(g) else g.random_sample(7)),
     "one number": (("uniform", "float64", ()), lambda g: g.random() if modern(g) else g.random_sample()),
     "uniform": (("uniform", "float64", (3,)), lambda g: g.uniform(2, [3, 4, 5])),
-    "exponential": (("exponential", (9,)), lambda g: g.exponential([2.0] * 9)),
+    "exponential": (("exponential", "float64", "zig", (9,)), lambda g: g.exponential([2.0] * 9)),
     "gumbel": (("gumbel", (9,)), lambda g: g.gumbel(1.0, 2.0, 9)),
     "choice": (("choice", np.array([0.5, 0.5]).tobytes(), 2, (5,), True), lambda g: g.choice(2, 5, p=[0.5, 0.5])),
     "one choice": (("choice", np.array([0.5, 0.5]).tobytes(), 2, (), True), lambda g: g.choice(2, p=[0.5, 0.5])),
@@ -94,11 +94,11 @@ REQUESTS = {  # as interception asks, and as a program does
         ("multinomial", 3, np.array([0.2, 0.8]).tobytes(), (4,)), lambda g: g.multinomial(3, [0.2, 0.8], 4)
     ),
     "integers": (
-        ("integers", 0, 5, "int64", (6,)), lambda g: g.integers(5, size=6) if modern(g) else g.randint(5, size=6)
+        ("integers", 0, 5, (6,), False, 4), lambda g: g.integers(5, size=6) if modern(g) else g.randint(5, size=6)
     ),
-    "one integer": (("integers", 0, 5, "int64", ()), lambda g: g.integers(5) if modern(g) else g.randint(5)),
+    "one integer": (("integers", 0, 5, (), False, 4), lambda g: g.integers(5) if modern(g) else g.randint(5)),
     "bytes": (
-        ("integers", 0, 5, "int8", (6,)),
+        ("integers", 0, 5, (6,), False, 1),
         lambda g: g.integers(5, size=6, dtype=np.int8) if modern(g) else g.randint(5, size=6, dtype=np.int8),
     ),
     "permutation": (("permutation", 6), lambda g: g.permutation(list("abcdef"))),
