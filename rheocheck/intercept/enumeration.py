@@ -19,6 +19,7 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
+from rheocheck.intercept.doors import entropy_doors
 from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
 from rheocheck.intercept.run import Choice, Run
@@ -211,6 +212,7 @@ def _libraries() -> set[str]:
 
 def _sources(streams: Streams) -> Iterator[Any]:
     """The libraries to intercept: those that are imported."""
+    yield entropy_doors()
     yield random_randomness(streams)
     if "numpy" in sys.modules:
         from rheocheck.intercept.on_numpy import numpy_randomness

@@ -5,9 +5,7 @@ The methods that draw are replaced on the class, and the module's own bound func
 
 import itertools
 import math
-import os
 import random
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -26,7 +24,6 @@ OTHERS = (
     "normalvariate paretovariate vonmisesvariate weibullvariate"
 ).split()
 GLOBAL = random.random.__self__  # type: ignore[attr-defined]
-URANDOM = os.urandom
 _OURS = random.Random.__mro__
 RAW = random.Random.random  # the C method, which moves the real generator on
 
@@ -45,7 +42,7 @@ def random_randomness(streams: Streams) -> Iterator[None]:
     try:
         with ExitStack() as stack:
             stack.enter_context(replaced(random.Random, methods))
-            stack.enter_context(rebound([*pairs, *math_functions, (os.urandom, _urandom)]))
+            stack.enter_context(rebound([*pairs, *math_functions]))
             streams.watch(id(GLOBAL), "the module random", random.getstate)
             yield
     finally:
@@ -159,13 +156,6 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
 
     moved = {name: moving(name) for name in ("seed", "setstate")}
     return {name: unless_importing(name, method) for name, method in methods.items()} | moved
-
-
-def _urandom(size: int) -> bytes:
-    """os.urandom, refused; but 128 bits are how numpy seeds a generator given no seed, and what that draws is seen."""
-    if importing() or (size == 16 and sys._getframe(1).f_code is random.SystemRandom.getrandbits.__code__):
-        return URANDOM(size)
-    raise not_understood("the operating system's randomness", "use random.random")
 
 
 def _own_randomness(kind: type) -> bool:
