@@ -27,7 +27,7 @@ from rheocheck.intercept import search
 from rheocheck.intercept.errors import importing, not_understood
 from rheocheck.intercept.held import held
 from rheocheck.intercept.patching import rebound, replaced
-from rheocheck.intercept.readings import HASH, Reading, library_asks, marked, plain
+from rheocheck.intercept.readings import HASH, Reading, library_asks, marked, plain, stand_in
 
 SEED = "draw from random, NumPy or torch, seeded with the call's `seed` or not at all"
 INSIDE = "compute it in the call's own process, or audit by sampling"
@@ -71,6 +71,9 @@ HEARD = {  # events of Python's audit hook: docs.python.org/3/library/audit_even
     "ctypes.dlsym": Door("a C function called by ctypes", SEED),
 }
 NUMBERS_ALONE = (int, float, bool, complex, type(None))
+
+
+URANDOM = os.urandom
 
 
 def open_to(frame: FrameType) -> bool:
@@ -159,16 +162,6 @@ def _holds_text(value: Any) -> bool:
 # -- dates -------------------------------------------------------------------------------------------------------------
 
 
-class _Stands(type):
-    """The class of a stand-in: what is of the class that it stands in for is of it."""
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.__mro__[1])
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cls.__mro__[1])
-
-
 def _dates() -> list[tuple[Any, Any]]:
     """The classes of dates, whose now() and today() are readings."""
 
@@ -182,7 +175,7 @@ def _dates() -> list[tuple[Any, Any]]:
     pairs = []
     for kind, names in ((datetime.datetime, ("now", "utcnow", "today")), (datetime.date, ("today",))):
         methods = {name: now(f"{kind.__name__}.{name}", getattr(kind, name)) for name in names}
-        pairs.append((kind, _Stands(kind.__name__, (kind,), methods)))
+        pairs.append((kind, stand_in(kind, methods)))
     return pairs
 
 

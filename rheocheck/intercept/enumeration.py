@@ -215,12 +215,16 @@ def _sources(streams: Streams) -> Iterator[Any]:
     yield entropy_doors()
     yield random_randomness(streams)
     if "numpy" in sys.modules:
+        from rheocheck.intercept.doors_numpy import numpy_doors
         from rheocheck.intercept.on_numpy import numpy_randomness
 
+        yield numpy_doors(streams)
         yield numpy_randomness(streams)
     if "torch" in sys.modules:
+        from rheocheck.intercept.doors_torch import torch_doors
         from rheocheck.intercept.on_torch import torch_randomness
 
+        yield torch_doors()
         yield torch_randomness(streams)
     if "jax" in sys.modules:
         from rheocheck.intercept.on_jax import jax_randomness

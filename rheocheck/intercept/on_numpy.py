@@ -19,6 +19,7 @@ from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
 from rheocheck.intercept.patching import rebound
+from rheocheck.intercept.readings import plain
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 
@@ -46,7 +47,7 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
 
     def moving(function: Callable[..., Any]) -> Callable[..., Any]:
         def moved(*args: Any, **kwargs: Any) -> None:
-            function(*args, **kwargs)
+            function(*map(plain, args), **kwargs)
             streams.moved(id(_bits(GLOBAL)))
 
         return moved
@@ -59,7 +60,7 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
             stack.enter_context(rebound([*pairs, (default_rng, seen_default_rng), *seen.items()]))
             for generator, twin in [(GLOBAL, legacy), *_twins(seen)]:
                 stack.enter_context(_substituted(generator, twin))
-                streams.watch(id(_bits(twin)), f"a numpy {type(generator).__name__}", partial(_state, _bits(twin)))
+                streams.watch(id(_bits(twin)), f"a numpy {type(generator).__name__}", partial(bits_state, _bits(twin)))
             yield
     finally:
         np.random.set_state(before)
@@ -101,7 +102,8 @@ def _bits(generator: Any) -> Any:
     return generator._bit_generator
 
 
-def _state(bits: Any) -> int:
+def bits_state(bits: Any) -> int:
+    """The state of a bit generator, as a number."""
     return hash(_frozen(bits.state))
 
 
@@ -118,7 +120,7 @@ def _seen(kind: type, streams: Streams) -> type:
         bits = _bits(generator)
         if bits is _bits(GLOBAL):
             streams.unmoved(id(bits))
-        state = _state(bits)
+        state = bits_state(bits)
         bits.random_raw()
         streams.moved(id(bits))
         noise = streams.draw(("numpy", state), request, make)
@@ -228,6 +230,7 @@ def _seen(kind: type, streams: Streams) -> type:
     }  # fmt: skip
     public = [name for name in dir(kind) if not name.startswith("_") and name not in DRAWS_NOTHING]
     methods: dict[str, Any] = {name: drawing.get(name) or _refusal(name) for name in public}
+    methods["__init__"] = lambda self, seed=None: kind.__init__(self, plain(seed))  # type: ignore[misc]
     methods["bit_generator"] = property(_refusal("bit_generator"))  # it draws unseen: advance, random_raw
     for name in {"seed", "set_state"} & set(dir(kind)):
         methods[name] = _moving(getattr(kind, name), streams)
@@ -238,7 +241,7 @@ def _moving(method: Callable[..., Any], streams: Streams) -> Callable[..., Any]:
     """A method that moves a generator for all to see."""
 
     def moved(self: Any, *args: Any, **kwargs: Any) -> None:
-        method(self, *args, **kwargs)
+        method(self, *map(plain, args), **kwargs)
         streams.moved(id(_bits(self)))
 
     return moved

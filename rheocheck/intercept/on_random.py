@@ -16,6 +16,7 @@ from rheocheck.intercept.errors import importing, not_understood
 from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.readings import plain
 from rheocheck.intercept.streams import Streams
 from rheocheck.intercept.uniform import END, START
 
@@ -41,7 +42,7 @@ def random_randomness(streams: Streams) -> Iterator[None]:
     ]
     try:
         with ExitStack() as stack:
-            stack.enter_context(replaced(random.Random, methods))
+            stack.enter_context(replaced(random.Random, {**methods, "__new__": _made}))
             stack.enter_context(rebound([*pairs, *math_functions]))
             streams.watch(id(GLOBAL), "the module random", random.getstate)
             yield
@@ -59,6 +60,11 @@ class _Bound:
 
 def _bound(method: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args, **kwargs: method(GLOBAL, *args, **kwargs)
+
+
+def _made(kind: type, *_: Any, **__: Any) -> Any:
+    """A generator not yet seeded, as Random.__init__ does it: that in C would look into a seed."""
+    return super(random.Random, kind).__new__(kind)
 
 
 def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
@@ -149,7 +155,7 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
         original = getattr(random.Random, name)
 
         def moved(self: random.Random, *args: Any, **kwargs: Any) -> None:
-            original(self, *args, **kwargs)
+            original(self, *map(plain, args), **kwargs)
             streams.moved(id(self))
 
         return moved

@@ -17,6 +17,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from rheocheck.intercept import sampling, symbols
+from rheocheck.intercept.doors_torch import torch_threads
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.run import Run
@@ -100,7 +101,8 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
     streams.watch(GLOBAL, "torch's own generator", partial(_state, torch.default_generator))
     try:
         with replaced(torch.Tensor, methods), rebound(moving), replaced(threading.Thread, {"run": run_seen}), mode:
-            yield
+            with torch_threads(mode):
+                yield
     finally:
         torch.default_generator.set_state(before)
 

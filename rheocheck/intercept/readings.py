@@ -49,6 +49,26 @@ def plain(value: Any) -> Any:
     return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
 
 
+def seedable(seeder: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that seeds, which takes readings too."""
+
+    @functools.wraps(seeder)
+    def seeded(*args: Any, **kwargs: Any) -> Any:
+        return seeder(*map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
+
+    return seeded
+
+
+def stand_in(kind: Any, members: dict[str, Any]) -> Any:
+    """A subclass that stands in for its base: whatever is of the base is of it."""
+    checks = {
+        "__instancecheck__": lambda cls, instance: isinstance(instance, kind),
+        "__subclasscheck__": lambda cls, subclass: issubclass(subclass, kind),
+    }
+    meta = type(kind)
+    return type(meta.__name__, (meta,), checks)(kind.__name__, (kind,), members)
+
+
 def marked(value: Any, door: str) -> Any:
     """A value known to come through a door."""
     if isinstance(value, str):
@@ -156,7 +176,7 @@ for _name, _how in {
     "lt": "compared", "le": "compared", "gt": "compared", "ge": "compared", "bool": "as a condition",
     "int": "made a plain number", "float": "made a plain number", "complex": "made a plain number",
     "index": "as an index", "bytes": "made plain bytes", "iter": "taken apart", "len": "measured",
-    "contains": "searched", "array": "put into an array",
+    "contains": "searched", "array": "put into an array", "setitem": "changed",
 }.items():  # fmt: skip
     setattr(Reading, f"__{_name}__", _converted(f"__{_name}__", _how))
 
