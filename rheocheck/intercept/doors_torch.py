@@ -4,18 +4,19 @@ A dispatch mode holds for one thread. Threads started in a run enter it when the
 those of a pool enter it for each task, and any other one for each draw.
 """
 
+import _thread
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.thread import _WorkItem  # type: ignore[attr-defined]
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 from rheocheck.intercept import search
-from rheocheck.intercept.errors import OURS
+from rheocheck.intercept.errors import OURS, not_understood
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.readings import marked, plain, seedable, stand_in
 
@@ -43,20 +44,39 @@ def torch_threads(mode: TorchDispatchMode) -> Iterator[None]:
     """Every thread in the mode while it draws."""
     run = _WorkItem.run
 
-    def run_seen(item: Any) -> None:
-        with ExitStack() as stack:
-            if not _within(mode):
-                stack.enter_context(mode)
-            run(item)
-
     methods = {name: _in_mode(mode, getattr(torch.Tensor, name)) for name in METHODS}
-    with replaced(_WorkItem, {"run": run_seen}), replaced(torch.Tensor, methods):
-        with rebound([(getattr(torch, name), _in_mode(mode, getattr(torch, name))) for name in DRAWS]):
+    def start_seen(function: Callable[..., Any], *rest: Any) -> Any:
+        return start(_run_in_mode(mode, function), *rest)
+
+    start = _thread.start_new_thread
+    draws = [(getattr(torch, name), _in_mode(mode, getattr(torch, name))) for name in DRAWS]
+    with replaced(_WorkItem, {"run": lambda item: _run_in_mode(mode, run)(item)}), replaced(torch.Tensor, methods):
+        with rebound([*draws, (start, start_seen)]):
             yield
+
+
+def refuse_devices(name: str, values: Iterable[Any]) -> None:
+    """Refuse a draw on a device with generators of its own."""
+    for value in values:
+        device = value if isinstance(value, torch.device) else getattr(value, "device", None)
+        if isinstance(device, torch.device) and device.type not in ("cpu", "meta"):
+            raise not_understood(f"torch.{name} on {device.type}", "run the subject on the CPU, or audit by sampling")
 
 
 def _within(mode: TorchDispatchMode) -> bool:
     return any(one is mode for one in _get_current_dispatch_mode_stack())
+
+
+def _run_in_mode(mode: TorchDispatchMode, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that runs in the mode, in whatever thread, while a subject runs."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if not search._active or _within(mode):
+            return function(*args, **kwargs)
+        with mode:
+            return function(*args, **kwargs)
+
+    return run
 
 
 def _in_mode(mode: TorchDispatchMode, draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,4 +112,13 @@ def _generator() -> type:
         self.fresh = False
         return kind.manual_seed(self, plain(number))
 
-    return stand_in(kind, {"seed": seed, "initial_seed": initial_seed, "manual_seed": manual_seed})
+    def get_state(self: Any) -> Any:
+        state = kind.get_state(self)
+        ours = sys._getframe(1).f_code.co_filename.startswith(OURS)
+        return marked(state, FRESH) if getattr(self, "fresh", False) and not ours else state
+
+    def set_state(self: Any, state: Any) -> Any:
+        return kind.set_state(self, plain(state))
+
+    members = (seed, initial_seed, manual_seed, get_state, set_state)
+    return stand_in(kind, {member.__name__: member for member in members})

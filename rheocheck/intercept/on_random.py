@@ -6,26 +6,32 @@ The methods that draw are replaced on the class, and the module's own bound func
 import itertools
 import math
 import random
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from typing import Any
 
 from rheocheck.intercept import sampling
+from rheocheck.intercept.doors import URANDOM
 from rheocheck.intercept.errors import importing, not_understood
 from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.patching import rebound, replaced
-from rheocheck.intercept.readings import plain
+from rheocheck.intercept.readings import marked, plain
 from rheocheck.intercept.streams import Streams
 from rheocheck.intercept.uniform import END, START
 
 OTHERS = (
-    "getrandbits randbytes triangular betavariate binomialvariate expovariate gammavariate gauss lognormvariate "
+    "randbytes triangular betavariate binomialvariate expovariate gammavariate gauss lognormvariate "
     "normalvariate paretovariate vonmisesvariate weibullvariate"
 ).split()
 GLOBAL = random.random.__self__  # type: ignore[attr-defined]
+SYSTEM = random.SystemRandom()
+SYSTEM_DRAWS = itertools.count()
 _OURS = random.Random.__mro__
+SMALL = 12  # bits that are taken every way
+RAW_BITS = random.Random.getrandbits
 RAW = random.Random.random  # the C method, which moves the real generator on
 
 
@@ -43,11 +49,30 @@ def random_randomness(streams: Streams) -> Iterator[None]:
     try:
         with ExitStack() as stack:
             stack.enter_context(replaced(random.Random, {**methods, "__new__": _made}))
-            stack.enter_context(rebound([*pairs, *math_functions]))
+            system = {name: _of_system(name, methods[name]) for name in ("random", "getrandbits")}
+            stack.enter_context(replaced(random.SystemRandom, system))
+            stack.enter_context(rebound([*pairs, *math_functions, *_secrets(methods)]))
             streams.watch(id(GLOBAL), "the module random", random.getstate)
             yield
     finally:
         random.setstate(before)
+
+
+def _of_system(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of SystemRandom, drawing fresh noise; a module that is being imported gets the system's own."""
+    original = getattr(random.SystemRandom, name)
+    return lambda self, *args: original(self, *args) if importing() else method(self, *args)
+
+
+def _secrets(methods: dict[str, Callable[..., Any]]) -> list[tuple[Any, Any]]:
+    """The functions of `secrets` that draw from few outcomes."""
+    choice, below = methods["choice"], methods["randrange"]
+    bits = _of_system("getrandbits", methods["getrandbits"])
+    return [
+        (secrets.choice, lambda population: choice(SYSTEM, population)),
+        (secrets.randbelow, lambda n: below(SYSTEM, n)),
+        (secrets.randbits, lambda k: bits(SYSTEM, k)),
+    ]
 
 
 class _Bound:
@@ -70,7 +95,7 @@ def _made(kind: type, *_: Any, **__: Any) -> Any:
 def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
     def draw(generator: random.Random, request: Any, make: Callable[..., Any]) -> Any:
         if isinstance(generator, random.SystemRandom):
-            raise not_understood("the operating system's randomness", "use random.random")
+            return streams.draw(("the operating system", next(SYSTEM_DRAWS)), request, make)  # fresh each time
         if generator is GLOBAL:
             streams.unmoved(id(GLOBAL))
         state = hash(generator.getstate())
@@ -108,6 +133,15 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
             self, (name, low, high, count), lambda run: sampling.integers(run, low, high, count, f"random.{name}")
         )
 
+    def raw_bits(self: random.Random, k: int) -> int:
+        if isinstance(self, random.SystemRandom):
+            return int.from_bytes(URANDOM((k + 7) // 8)) >> (-k % 8)
+        if self is GLOBAL:
+            streams.unmoved(id(GLOBAL))
+        bits = RAW_BITS(self, k)
+        streams.moved(id(self))
+        return bits
+
     def choice(self: random.Random, population: Sequence[Any]) -> Any:
         if not len(population):
             raise IndexError("Cannot choose from an empty sequence")
@@ -119,6 +153,11 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
 
     def randint(self: random.Random, a: int, b: int) -> int:
         return integers(self, a, b + 1, 1, "randint")[0]
+
+    def getrandbits(self: random.Random, k: int) -> int:
+        if k > SMALL:  # too many to take each way: good for a seed
+            return marked(raw_bits(self, k), f"random.getrandbits({k})")
+        return integers(self, 0, 2**k, 1, "getrandbits")[0]
 
     def order(self: random.Random, n: int, k: int, name: str) -> list[int]:
         return draw(self, (name, n, k), lambda run: sampling.indices(run, [1] * n, k, False, f"random.{name}"))
@@ -147,7 +186,7 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
 
     drawing = {
         "random": one, "uniform": uniform, "choice": choice, "choices": choices, "randrange": randrange,
-        "randint": randint, "shuffle": shuffle, "sample": sample,
+        "randint": randint, "shuffle": shuffle, "sample": sample, "getrandbits": getrandbits,
     }  # fmt: skip
     methods = drawing | {name: _refusal(name) for name in OTHERS if hasattr(random.Random, name)}
 
@@ -165,7 +204,8 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
 
 
 def _own_randomness(kind: type) -> bool:
-    return any("random" in vars(base) or "getrandbits" in vars(base) for base in kind.__mro__[: -len(_OURS)])
+    own = [base for base in kind.__mro__[: -len(_OURS)] if base is not random.SystemRandom]
+    return any("random" in vars(base) or "getrandbits" in vars(base) for base in own)
 
 
 def _refusal(name: str) -> Callable[..., Any]:

@@ -17,7 +17,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from rheocheck.intercept import sampling, symbols
-from rheocheck.intercept.doors_torch import torch_threads
+from rheocheck.intercept.doors_torch import refuse_devices, torch_threads
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.run import Run
@@ -52,6 +52,7 @@ class TorchRandomness(TorchDispatchMode):
             raise not_understood(f"torch's random operation {name}", "use rand, multinomial, bernoulli or exponential_")
         if kwargs.get("out") is not None:
             raise not_understood(f"torch.{name} with out=", "use its result")
+        refuse_devices(name, (*args, *kwargs.values()))
         generator = kwargs.pop("generator", None)
         return self.draw(
             generator, lambda run: source(run, *args, **kwargs), (*_request(name, args), kwargs.get("dtype"))
@@ -204,6 +205,7 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 
 def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Callable[..., Any]:
     def method(tensor: torch.Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> torch.Tensor:
+        refuse_devices(name, (tensor, generator))
         kwargs = {{"from": "low", "to": "high"}.get(key, key): value for key, value in kwargs.items()}
         request = (
             name,
