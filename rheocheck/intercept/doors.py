@@ -99,8 +99,11 @@ class Guard:
 
 
 @contextmanager
-def entropy_doors() -> Iterator[None]:
-    """Every door of the standard library guarded; to be entered before what follows `random` and its like."""
+def entropy_doors(of_libraries: list[tuple[Any, Any]]) -> Iterator[None]:
+    """Every door guarded: those of the standard library, and pairs (function, what stands in for it) of others.
+
+    To be entered before what follows `random` and its like, which replaces what it finds then.
+    """
     _listen()
     pairs = [(_found(name), _refusing(name, advice)) for name, advice in REFUSED.items() if _found(name)]
     pairs += [(_found(name), _marking(name)) for name in CLOCKS if _found(name)]
@@ -111,7 +114,7 @@ def entropy_doors() -> Iterator[None]:
     _open_devices()
     with ExitStack() as stack:
         stack.enter_context(held(pairs))
-        stack.enter_context(rebound([*pairs, *_dates()]))
+        stack.enter_context(rebound([*pairs, *_dates(), *of_libraries]))
         for owner, methods in _receivers():
             stack.enter_context(replaced(owner, methods))
         yield

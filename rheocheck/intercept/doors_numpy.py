@@ -17,22 +17,26 @@ import numpy as np
 from rheocheck.intercept.doors import SEED, URANDOM, Door
 from rheocheck.intercept.errors import OURS
 from rheocheck.intercept.on_numpy import bits_state
-from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.patching import replaced
 from rheocheck.intercept.readings import marked, plain, stand_in
 from rheocheck.intercept.streams import Streams
 
-KINDS = tuple(getattr(np.random, name) for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"))
+KINDS = frozenset(getattr(np.random, name) for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"))
 SEQUENCE = np.random.SeedSequence
+
+
+def numpy_pairs() -> list[tuple[Any, Any]]:
+    """What stands in for NumPy's bit generators and seed sequence."""
+    return [*((kind, _bit_generator(kind)) for kind in KINDS), (SEQUENCE, _sequence())]
 
 
 @contextmanager
 def numpy_doors(streams: Streams) -> Iterator[None]:
-    """The bit generators of NumPy guarded, and its own seeding of an unseeded one let through."""
-    for bits in [x for x in gc.get_objects() if issubclass(type(x), np.random.BitGenerator)]:
+    """The bit generators that there are watched, and NumPy's own seeding of an unseeded one let through."""
+    for bits in [x for x in gc.get_objects() if type(x) in KINDS]:
         name = f"a numpy {type(bits).__name__}"
         streams.watch(id(bits), name, partial(bits_state, bits))
-    pairs = [(kind, _bit_generator(kind)) for kind in KINDS]
-    with rebound([*pairs, (SEQUENCE, _sequence())]), replaced(np.random.bit_generator, {"randbits": _fresh}):
+    with replaced(np.random.bit_generator, {"randbits": _fresh}):
         yield
 
 

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.thread import _WorkItem  # type: ignore[attr-defined]
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 
 from rheocheck.intercept import search
 from rheocheck.intercept.errors import OURS, not_understood
-from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.patching import replaced
 from rheocheck.intercept.readings import marked, plain, seedable, stand_in
 
 DRAWS = (
@@ -30,29 +30,30 @@ METHODS = (
 FRESH = "the seed that torch drew"
 
 
-@contextmanager
-def torch_doors() -> Iterator[None]:
-    """Generators whose fresh seeds are readings, and seeders that take readings."""
+_modes: list[tuple[TorchDispatchMode, int]] = []  # the one that is on, and the thread that it was made for
+
+
+def torch_pairs() -> list[tuple[Any, Any]]:
+    """What stands in for torch's seeders and Generator, and for what draws in threads."""
     seeders = {torch.manual_seed, torch.random.manual_seed, torch.cuda.manual_seed, torch.cuda.manual_seed_all}
-    pairs = [(seeder, seedable(seeder)) for seeder in seeders]
-    with rebound([*pairs, (torch.seed, _fresh_seed(torch.seed)), (torch.Generator, _generator())]):
-        yield
+    pairs: list[tuple[Any, Any]] = [(seeder, seedable(seeder)) for seeder in seeders]
+    pairs += [(torch.seed, _fresh_seed(torch.seed)), (torch.Generator, _generator())]
+    pairs += [(getattr(torch, name), _in_mode(getattr(torch, name))) for name in DRAWS]
+    start = _thread.start_new_thread
+    return [*pairs, (start, lambda function, *rest: start(_run_in_mode(function), *rest))]
 
 
 @contextmanager
 def torch_threads(mode: TorchDispatchMode) -> Iterator[None]:
     """Every thread in the mode while it draws."""
-    run = _WorkItem.run
-
-    methods = {name: _in_mode(mode, getattr(torch.Tensor, name)) for name in METHODS}
-    def start_seen(function: Callable[..., Any], *rest: Any) -> Any:
-        return start(_run_in_mode(mode, function), *rest)
-
-    start = _thread.start_new_thread
-    draws = [(getattr(torch, name), _in_mode(mode, getattr(torch, name))) for name in DRAWS]
-    with replaced(_WorkItem, {"run": lambda item: _run_in_mode(mode, run)(item)}), replaced(torch.Tensor, methods):
-        with rebound([*draws, (start, start_seen)]):
+    run = _run_in_mode(_WorkItem.run)
+    methods = {name: _in_mode(getattr(torch.Tensor, name)) for name in METHODS}
+    _modes.append((mode, threading.get_ident()))
+    try:
+        with replaced(_WorkItem, {"run": lambda item: run(item)}), replaced(torch.Tensor, methods):
             yield
+    finally:
+        _modes.pop()
 
 
 def refuse_devices(name: str, values: Iterable[Any]) -> None:
@@ -63,31 +64,32 @@ def refuse_devices(name: str, values: Iterable[Any]) -> None:
             raise not_understood(f"torch.{name} on {device.type}", "run the subject on the CPU, or audit by sampling")
 
 
-def _within(mode: TorchDispatchMode) -> bool:
-    return any(one is mode for one in _get_current_dispatch_mode_stack())
+def _missing() -> TorchDispatchMode | None:
+    """The mode, where this thread should be in it and is not."""
+    if not search._active or not _modes:
+        return None
+    mode, thread = _modes[-1]
+    known = threading.get_ident() == thread or any(one is mode for one in _get_current_dispatch_mode_stack())
+    return None if known else mode
 
 
-def _run_in_mode(mode: TorchDispatchMode, function: Callable[..., Any]) -> Callable[..., Any]:
+def _run_in_mode(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that runs in the mode, in whatever thread, while a subject runs."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        if not search._active or _within(mode):
-            return function(*args, **kwargs)
-        with mode:
+        with _missing() or nullcontext():
             return function(*args, **kwargs)
 
     return run
 
 
-def _in_mode(mode: TorchDispatchMode, draw: Callable[..., Any]) -> Callable[..., Any]:
-    thread = threading.get_ident()
+def _in_mode(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that draws in the mode, unless it is our own code that draws."""
+    seen = _run_in_mode(draw)
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
-        own = threading.get_ident() == thread or sys._getframe(1).f_code.co_filename.startswith(OURS)
-        if own or not search._active or _within(mode):
-            return draw(*args, **kwargs)
-        with mode:
-            return draw(*args, **kwargs)
+        ours = sys._getframe(1).f_code.co_filename.startswith(OURS)
+        return draw(*args, **kwargs) if ours else seen(*args, **kwargs)
 
     return drawn
 

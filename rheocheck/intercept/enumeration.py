@@ -212,7 +212,7 @@ def _libraries() -> set[str]:
 
 def _sources(streams: Streams) -> Iterator[Any]:
     """The libraries to intercept: those that are imported."""
-    yield entropy_doors()
+    yield entropy_doors(_stand_ins())
     yield random_randomness(streams)
     if "numpy" in sys.modules:
         from rheocheck.intercept.doors_numpy import numpy_doors
@@ -221,15 +221,27 @@ def _sources(streams: Streams) -> Iterator[Any]:
         yield numpy_doors(streams)
         yield numpy_randomness(streams)
     if "torch" in sys.modules:
-        from rheocheck.intercept.doors_torch import torch_doors
         from rheocheck.intercept.on_torch import torch_randomness
 
-        yield torch_doors()
         yield torch_randomness(streams)
     if "jax" in sys.modules:
         from rheocheck.intercept.on_jax import jax_randomness
 
         yield jax_randomness(streams)
+
+
+def _stand_ins() -> list[tuple[Any, Any]]:
+    """What stands in for the doors of the libraries that are imported."""
+    pairs = []
+    if "numpy" in sys.modules:
+        from rheocheck.intercept.doors_numpy import numpy_pairs
+
+        pairs += numpy_pairs()
+    if "torch" in sys.modules:
+        from rheocheck.intercept.doors_torch import torch_pairs
+
+        pairs += torch_pairs()
+    return pairs
 
 
 def takes_seed(subject: Callable[..., Any]) -> bool:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from rheocheck.intercept.readings import is_library
+
 
 @contextmanager
 def held(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
@@ -32,11 +34,10 @@ def held(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
             state = (holder.func, holder.args, holder.keywords, vars(holder))
             holder.__setstate__((new[id(holder.func)], *state[1:]))  # type: ignore[attr-defined]
             undo.append(partial(holder.__setstate__, state))  # type: ignore[attr-defined]
-    for function in gc.get_referrers(*tuples) if tuples else ():
-        if isinstance(function, types.FunctionType) and any(function.__defaults__ is one for one in tuples):
-            before = function.__defaults__ or ()
-            function.__defaults__ = tuple(new.get(id(value), value) for value in before)
-            undo.append(partial(setattr, function, "__defaults__", before))
+    for function in _with_defaults(tuples):
+        before = function.__defaults__ or ()
+        function.__defaults__ = tuple(new.get(id(value), value) for value in before)
+        undo.append(partial(setattr, function, "__defaults__", before))
     try:
         yield
     finally:
@@ -48,3 +49,27 @@ def _set(undo: list[Callable[[], Any]], put: Callable[[Any], Any], value: Any, n
     if id(value) in new:
         put(new[id(value)])
         undo.append(partial(put, value))
+
+
+_harmless: dict[int, Any] = {}  # tuples that are no defaults, or a library's own, by id: to look for once only
+
+
+def _with_defaults(tuples: list[Any]) -> list[types.FunctionType]:
+    """The functions outside of libraries that have one of the tuples as their default arguments."""
+    unknown = {id(one): one for one in tuples if id(one) not in _harmless}
+    holders = gc.get_referrers(*unknown.values()) if unknown else []
+    functions = [
+        holder
+        for holder in holders
+        if isinstance(holder, types.FunctionType)
+        and id(holder.__defaults__) in unknown
+        and not is_library(holder.__code__.co_filename)
+    ]
+    used = {id(function.__defaults__) for function in functions}
+    _harmless.update({key: one for key, one in unknown.items() if key not in used and not _fleeting(one)})
+    return functions
+
+
+def _fleeting(one: Any) -> bool:
+    """Whether a tuple is one of our own pairs, gone after the audit."""
+    return len(one) == 2 and type(one[1]).__module__.startswith("rheocheck.")

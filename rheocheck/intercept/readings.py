@@ -26,7 +26,8 @@ HASH = "the hash of a string"  # the same all through a process: as a key of a d
 
 
 @functools.cache
-def _is_library(filename: str) -> bool:
+def is_library(filename: str) -> bool:
+    """Whether a file is the standard library's, ours, or of a library that only times itself."""
     if filename.startswith(("<frozen ", OURS)):
         return True
     if "site-packages" in filename:
@@ -37,7 +38,7 @@ def _is_library(filename: str) -> bool:
 def library_asks(frame: FrameType) -> bool:
     """Whether a frame is of the standard library or of one that only times itself, and hands on no result of ours."""
     code = frame.f_code
-    return _is_library(code.co_filename) and not (code.co_name == "run" and code.co_filename in RUNNERS)
+    return is_library(code.co_filename) and not (code.co_name == "run" and code.co_filename in RUNNERS)
 
 
 def plain(value: Any) -> Any:
