@@ -51,7 +51,11 @@ BYTES = {name: SEED for name in ("os.urandom", "os.getrandom", "uuid.uuid1", "uu
 REFUSED = BYTES | {name: CLOCK for name in ("timeit.timeit", "timeit.repeat", "os.times", "resource.getrusage")}
 OF_A_TIME = ("time.localtime", "time.gmtime", "time.ctime", "time.asctime", "time.strftime")
 CLOCKS = (
-    *(f"time.{name}{ns}" for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time") for ns in ("", "_ns")),
+    *(
+        f"time.{name}{ns}"
+        for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time")
+        for ns in ("", "_ns")
+    ),
     *("time.clock_gettime", "time.clock_gettime_ns"),
     *OF_A_TIME,
 )

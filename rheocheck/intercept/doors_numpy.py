@@ -56,8 +56,9 @@ def _bit_generator(kind: Any) -> type:
 
     def refused_to_others(attribute: str) -> property:
         def value(self: Any) -> Any:
-            found = getattr(super(standing, self), attribute)
-            return found if _ours() else Door(f"{name}.{attribute}", SEED).refuse()
+            if not _ours():
+                Door(f"{name}.{attribute}", SEED).refuse()
+            return getattr(super(standing, self), attribute)
 
         return property(value)
 

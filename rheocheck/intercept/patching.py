@@ -32,7 +32,9 @@ def rebound(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None)
         if isinstance(names, dict) and not getattr(module, "__name__", "").startswith("rheocheck.intercept"):
-            found += [(names, name, value) for name, value in list(names.items()) if type(value) in kinds and id(value) in new]
+            found += [
+                (names, name, value) for name, value in list(names.items()) if type(value) in kinds and id(value) in new
+            ]
     try:
         for names, name, value in found:
             names[name] = new[id(value)]

@@ -20,8 +20,23 @@ from rheocheck.intercept.noise import Noise
 
 STANDARD = sysconfig.get_path("stdlib") + os.sep
 # They time themselves, and nothing that they hand out depends on it.
-TIMED = ("torch", "numpy", "jax", "jaxlib", "scipy", "triton", "tqdm", "rich", "pytest", "_pytest", "pluggy", "coverage")
-RUNNERS = frozenset(os.path.join(STANDARD, *path) for path in (("threading.py",), ("concurrent", "futures", "thread.py")))
+TIMED = (
+    "torch",
+    "numpy",
+    "jax",
+    "jaxlib",
+    "scipy",
+    "triton",
+    "tqdm",
+    "rich",
+    "pytest",
+    "_pytest",
+    "pluggy",
+    "coverage",
+)
+RUNNERS = frozenset(
+    os.path.join(STANDARD, *path) for path in (("threading.py",), ("concurrent", "futures", "thread.py"))
+)
 HASH = "the hash of a string"  # the same all through a process: as a key of a dict it decides nothing
 
 
@@ -136,7 +151,9 @@ def _computed(name: str) -> Callable[..., Any]:
 
     def operator(self: Reading, *others: Any) -> Any:
         for other in others:
-            if not isinstance(other, int | float | complex | Fraction | Noise | Reading) and not _of_a_kind(self, other):
+            if not isinstance(other, int | float | complex | Fraction | Noise | Reading) and not _of_a_kind(
+                self, other
+            ):
                 decides(self._door, f"put together with a {type(other).__name__}")
         values = [plain(other) for other in others]
         result = getattr(self._value, name)(*values) if hasattr(self._value, name) else NotImplemented
