@@ -11,9 +11,11 @@ heard by Python's audit hook, whatever the name that it was called by. Not guard
 addresses (`id`); plain runs stand behind those.
 """
 
+import asyncio
 import builtins
 import datetime
 import importlib
+import numbers
 import os
 import sys
 import time
@@ -74,10 +76,10 @@ HEARD = {  # events of Python's audit hook: docs.python.org/3/library/audit_even
     "ctypes.dlopen": Door("a library opened by ctypes", SEED),
     "ctypes.dlsym": Door("a C function called by ctypes", SEED),
 }
-NUMBERS_ALONE = (int, float, bool, complex, type(None))
 
 
 URANDOM = os.urandom
+LOOP_TIME = asyncio.BaseEventLoop.time
 
 
 def open_to(frame: FrameType) -> bool:
@@ -121,7 +123,14 @@ def entropy_doors(of_libraries: list[tuple[Any, Any]]) -> Iterator[None]:
         stack.enter_context(rebound([*pairs, *_dates(), *of_libraries]))
         for owner, methods in _receivers():
             stack.enter_context(replaced(owner, methods))
+        stack.enter_context(replaced(asyncio.BaseEventLoop, {"time": _loop_time}))
         yield
+
+
+def _loop_time(loop: Any) -> Any:
+    """The clock of an event loop, which asks for it itself all the time."""
+    value = LOOP_TIME(loop)
+    return value if not search._active or open_to(sys._getframe(1)) else marked(value, "the time of an event loop")
 
 
 def _found(name: str) -> Any:
@@ -155,18 +164,18 @@ def _unmarked(frame: FrameType, original: Any, *args: Any) -> Any:
 
 
 def _hash(frame: FrameType, original: Any, value: Any) -> Any:
-    """The hash of a string is another one in every process; that of numbers is not."""
-    if type(value) in NUMBERS_ALONE or frame.f_code.co_name == "__hash__" or library_asks(frame):
+    """The hash of a string or an object is another one in every process; that of numbers is not."""
+    if _of_numbers(value) or frame.f_code.co_name == "__hash__" or library_asks(frame):
         return original(value)
     if isinstance(value, Reading):
         return Reading(original(value), HASH)
-    return marked(original(value), HASH) if _holds_text(value) else original(value)
+    return marked(original(value), HASH)
 
 
-def _holds_text(value: Any) -> bool:
-    if isinstance(value, tuple | frozenset):
-        return any(map(_holds_text, value))
-    return isinstance(value, str | bytes | memoryview | datetime.date | datetime.time)
+def _of_numbers(value: Any) -> bool:
+    if type(value) in (tuple, frozenset):
+        return all(map(_of_numbers, value))
+    return isinstance(value, numbers.Number | None)
 
 
 # -- dates -------------------------------------------------------------------------------------------------------------
@@ -255,6 +264,8 @@ def _receivers() -> Iterator[tuple[Any, dict[str, Any]]]:
         ("multiprocessing.process", "BaseProcess", ["start"], PROCESSES),
         ("multiprocessing.pool", "Pool", POOL, PROCESSES),
         ("multiprocessing.connection", "_ConnectionBase", ["recv", "recv_bytes"], PROCESSES),
+        ("multiprocessing.queues", "Queue", ["get"], PROCESSES),
+        ("multiprocessing.queues", "SimpleQueue", ["get"], PROCESSES),
         ("concurrent.futures.process", "ProcessPoolExecutor", ["submit"], PROCESSES),
     ):
         if module in sys.modules:

@@ -5,21 +5,17 @@ the words themselves (random_raw, ctypes, cffi) are refused, states and drawn en
 older than the audit is watched instead: drawn from by itself, it has moved unseen.
 """
 
-import gc
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from rheocheck.intercept.doors import SEED, URANDOM, Door
 from rheocheck.intercept.errors import OURS
-from rheocheck.intercept.on_numpy import bits_state
 from rheocheck.intercept.patching import replaced
 from rheocheck.intercept.readings import marked, plain, stand_in
-from rheocheck.intercept.streams import Streams
 
 KINDS = frozenset(getattr(np.random, name) for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"))
 SEQUENCE = np.random.SeedSequence
@@ -30,18 +26,13 @@ def numpy_pairs() -> list[tuple[Any, Any]]:
     return [*((kind, _bit_generator(kind)) for kind in KINDS), (SEQUENCE, _sequence())]
 
 
-@contextmanager
-def numpy_doors(streams: Streams) -> Iterator[None]:
-    """The bit generators that there are watched, and NumPy's own seeding of an unseeded one let through."""
-    for bits in [x for x in gc.get_objects() if type(x) in KINDS]:
-        name = f"a numpy {type(bits).__name__}"
-        streams.watch(id(bits), name, partial(bits_state, bits))
-    with replaced(np.random.bit_generator, {"randbits": _fresh}):
-        yield
+def numpy_seeding() -> AbstractContextManager[None]:
+    """NumPy's own seeding of an unseeded generator let through: what that draws is followed."""
+    return replaced(np.random.bit_generator, {"randbits": _fresh})
 
 
 def _fresh(bits: int) -> int:
-    """What NumPy seeds a generator with that was given no seed; what that draws is followed."""
+    """What NumPy seeds a generator with that was given no seed."""
     return int.from_bytes(URANDOM(bits // 8), "little")
 
 

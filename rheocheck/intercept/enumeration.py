@@ -215,10 +215,12 @@ def _sources(streams: Streams) -> Iterator[Any]:
     yield entropy_doors(_stand_ins())
     yield random_randomness(streams)
     if "numpy" in sys.modules:
-        from rheocheck.intercept.doors_numpy import numpy_doors
+        from rheocheck.intercept.doors_numpy import numpy_seeding
+        from rheocheck.intercept.older import older_sources
         from rheocheck.intercept.on_numpy import numpy_randomness
 
-        yield numpy_doors(streams)
+        yield numpy_seeding()
+        yield older_sources(streams)
         yield numpy_randomness(streams)
     if "torch" in sys.modules:
         from rheocheck.intercept.on_torch import torch_randomness

@@ -26,8 +26,10 @@ def held(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
                     _set(undo, partial(holder.__setitem__, i), value, new)
         elif isinstance(holder, dict):
             if "__name__" not in holder:  # a module's names
+                kind = _class_of(holder)
                 for key, value in list(holder.items()):
-                    _set(undo, partial(holder.__setitem__, key), value, new)
+                    put = partial(holder.__setitem__, key) if kind is None else partial(setattr, kind, key)
+                    _set(undo, put, value, new)
         elif isinstance(holder, tuple):
             tuples.append(holder)
         elif isinstance(holder, functools.partial) and id(holder.func) in new:
@@ -43,6 +45,13 @@ def held(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
     finally:
         for step in undo:
             step()
+
+
+def _class_of(names: dict[Any, Any]) -> Any:
+    """The class whose names a dict holds, or None."""
+    own = names.get("__dict__", names.get("__weakref__"))
+    kind = getattr(own, "__objclass__", None) if isinstance(own, types.GetSetDescriptorType) else None
+    return kind if isinstance(kind, type) else None
 
 
 def _set(undo: list[Callable[[], Any]], put: Callable[[Any], Any], value: Any, new: dict[int, Any]) -> None:

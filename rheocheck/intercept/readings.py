@@ -5,6 +5,7 @@ fresh noise. What is computed from it is a reading again. A comparison, a conver
 what no run repeats, and is refused by the name of the door that the number came through.
 """
 
+import datetime
 import dis
 import functools
 import os
@@ -37,7 +38,7 @@ TIMED = (
 RUNNERS = frozenset(
     os.path.join(STANDARD, *path) for path in (("threading.py",), ("concurrent", "futures", "thread.py"))
 )
-HASH = "the hash of a string"  # the same all through a process: as a key of a dict it decides nothing
+HASH = "the hash of a string or an object"  # the same all through a process: as a key of a dict it decides nothing
 
 
 @functools.cache
@@ -82,6 +83,7 @@ def stand_in(kind: Any, members: dict[str, Any]) -> Any:
         "__subclasscheck__": lambda cls, subclass: issubclass(subclass, kind),
     }
     meta = type(kind)
+    members = {"__module__": kind.__module__, **members}
     return type(meta.__name__, (meta,), checks)(kind.__name__, (kind,), members)
 
 
@@ -98,12 +100,12 @@ def decides(door: str, how: str) -> NoReturn:
 
 
 class Reading:
-    """A value from outside (number, time, bytes ..): it is added, formatted and seeds a generator, and decides nothing."""
+    """A value from outside (number, time, bytes ..): it is added, formatted and seeds; it decides nothing."""
 
     __slots__ = ("_door", "_value")
     __array_ufunc__ = None  # NumPy's own numbers leave arithmetic to this class
 
-    def __init__(self, value: Any, door: str) -> None:
+    def __init__(self, value: Any, door: str = "a clock") -> None:
         self._value, self._door = value, door
 
     def __getattr__(self, name: str) -> Any:
@@ -151,9 +153,7 @@ def _computed(name: str) -> Callable[..., Any]:
 
     def operator(self: Reading, *others: Any) -> Any:
         for other in others:
-            if not isinstance(other, int | float | complex | Fraction | Noise | Reading) and not _of_a_kind(
-                self, other
-            ):
+            if not isinstance(other, COUNTED):
                 decides(self._door, f"put together with a {type(other).__name__}")
         values = [plain(other) for other in others]
         result = getattr(self._value, name)(*values) if hasattr(self._value, name) else NotImplemented
@@ -164,11 +164,6 @@ def _computed(name: str) -> Callable[..., Any]:
     return operator
 
 
-def _of_a_kind(reading: Reading, other: Any) -> bool:
-    """Dates go with dates and spans."""
-    return type(other).__module__ == type(reading._value).__module__ or type(other).__module__ == "datetime"
-
-
 def _formats(frame: FrameType) -> bool:
     """Whether a frame is at an operator: there, "%.2f" % reading is all that asks for a plain number."""
     return dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("BINARY_")
@@ -177,7 +172,7 @@ def _formats(frame: FrameType) -> bool:
 def _converted(name: str, how: str) -> Callable[..., Any]:
     """A conversion: allowed to libraries that format or wait, a decision for anybody else."""
 
-    def convert(self: Reading, *others: Any) -> Any:
+    def convert(self: Reading, *others: Any, **_: Any) -> Any:
         frame = sys._getframe(1)
         library = library_asks(frame) and not frame.f_code.co_filename.startswith(OURS)
         if library or (name in ("__int__", "__float__") and _formats(frame)):
@@ -187,6 +182,7 @@ def _converted(name: str, how: str) -> Callable[..., Any]:
     return convert
 
 
+COUNTED = (int, float, complex, Fraction, Noise, Reading, datetime.date, datetime.timedelta)  # what readings go with
 ARITHMETIC = "add sub mul truediv floordiv mod divmod pow lshift rshift and or xor".split()
 for _name in (*ARITHMETIC, *(f"r{name}" for name in ARITHMETIC), *"neg pos abs invert floor ceil trunc".split()):
     setattr(Reading, f"__{_name}__", _computed(f"__{_name}__"))

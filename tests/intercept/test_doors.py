@@ -4,11 +4,13 @@ Every program emits 1 with a small probability (1e-3 or 3e-2) that no audit may 
 its outcome: a door is shut whatever comes through it, so that 20 audits with fresh seeds must agree.
 """
 
+import asyncio
 import copy
 import ctypes
 import datetime
 import functools
 import hashlib
+import math
 import multiprocessing
 import os
 import pathlib
@@ -24,6 +26,7 @@ import time
 import timeit
 import uuid
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
 from multiprocessing.pool import ThreadPool
 
 import numpy as np
@@ -331,6 +334,31 @@ def a_pool_of_processes():
         return pool.submit(int).result()
 
 
+CAT = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+ITEMS = multiprocessing.get_context("fork").Queue()
+ITEMS.put(0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _end_of_cat():
+    yield
+    CAT.stdin.close()
+    CAT.stdout.close()
+    CAT.wait()
+
+
+@refused("another process")
+def a_child_that_was_there():
+    CAT.stdin.write(b"0\n")
+    CAT.stdin.flush()
+    return int(CAT.stdout.readline() == b"1")
+
+
+@refused("another process")
+def a_queue_between_processes():
+    return ITEMS.get()
+
+
 @refused("a network connection")
 def a_connection():
     with socket.socket() as one:
@@ -416,6 +444,50 @@ def the_clock_as_a_key():
     return int(hash(time.time_ns()) % 1000 == 0)
 
 
+class Clocked:
+    clock = time.time_ns
+
+
+@refused("time.time_ns")
+def the_clock_of_a_class():
+    return int(Clocked().clock() % 1000 == 0)
+
+
+@refused("event loop")
+def the_clock_of_an_event_loop():
+    loop = asyncio.new_event_loop()
+    try:
+        return int(loop.time() * 1e9 % 1000 < 1)
+    finally:
+        loop.close()
+
+
+@refused("time.time_ns")
+def the_sum_of_the_clock_s_digits():
+    return int(sum(int(digit) for digit in f"{time.time_ns():d}") % 1000 == 0)
+
+
+@refused("time.time_ns")
+def the_clock_in_a_function_of_c():
+    return int(math.fmod(time.time_ns(), 1000) == 0)
+
+
+@refused("time.perf_counter")
+def the_clock_as_an_array():
+    return int(np.array(time.perf_counter()) * 1e9 % 1000 < 1)
+
+
+@refused("time.perf_counter")
+def the_clock_as_a_tensor():
+    return int(torch.tensor(time.perf_counter(), dtype=torch.float64) * 1e9 % 1000 < 1)
+
+
+@refused("datetime.now")
+def a_span_of_dates():
+    since = datetime.datetime.now() - datetime.datetime(2020, 1, 1)
+    return int(since.total_seconds() * 1e6 % 1000 < 1)
+
+
 @refused("datetime.now")
 def a_date():
     return int(datetime.datetime.now().microsecond % 1000 == 0)
@@ -434,6 +506,16 @@ def a_second():
 @refused("the hash of a string")
 def a_hash():
     return int(hash("salt") % 1000 == 0)
+
+
+@dataclass(frozen=True)
+class Named:
+    name: str
+
+
+@refused("the hash of a string")
+def a_hash_of_an_object():
+    return int(hash(Named("salt")) % 1000 == 0)
 
 
 @refused("the hash of a string")
@@ -562,7 +644,7 @@ def a_call_that_times_itself():
     start, now = time.perf_counter(), datetime.datetime.now()
     token = int(random.random() < 0.25)
     with open(os.devnull, "w") as log:
-        print(f"{now:%H:%M} took {time.perf_counter() - start:.3f} s", "%.1f" % time.time(), now, file=log)
+        print(f"{now:%H:%M} took {time.perf_counter() - start:.3f} s", "%.1f" % time.time(), now, file=log)  # noqa: UP031
     time.sleep(0)
     return token
 
@@ -589,6 +671,32 @@ def the_clock_as_a_seed_of_an_instance():
 @follows(QUARTER)
 def a_hash_as_a_key():
     return {hash("coin"): int(random.random() < 0.25)}[hash("coin")]
+
+
+@follows(QUARTER)
+def an_object_as_a_key():
+    return {Named("coin"): int(random.random() < 0.25)}[Named("coin")]
+
+
+@follows({2: 1})
+def a_hash_of_numbers():
+    return hash((1, 2, 3)) % 3
+
+
+@follows(QUARTER)
+def an_event_loop():
+    async def main():
+        await asyncio.sleep(0.001)
+        return await asyncio.to_thread(coin)
+
+    return asyncio.run(main())
+
+
+@follows(QUARTER)
+def a_seed_of_torch_for_all_that_follows():
+    with torch.random.fork_rng():
+        torch.seed()
+        return coin()
 
 
 @follows(QUARTER)
