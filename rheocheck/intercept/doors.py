@@ -29,7 +29,7 @@ from rheocheck.intercept import search
 from rheocheck.intercept.errors import importing, not_understood
 from rheocheck.intercept.held import held
 from rheocheck.intercept.patching import rebound, replaced
-from rheocheck.intercept.readings import HASH, Reading, library_asks, marked, plain, seedable, stand_in
+from rheocheck.intercept.readings import HASH, Reading, library_asks, marked, plain, stand_in
 
 SEED = "draw from random, NumPy or torch, seeded with the call's `seed` or not at all"
 INSIDE = "compute it in the call's own process, or audit by sampling"
@@ -114,9 +114,6 @@ def entropy_doors(of_libraries: list[tuple[Any, Any]]) -> Iterator[None]:
     pairs = [(_found(name), _refusing(name, advice)) for name, advice in REFUSED.items() if _found(name)]
     pairs += [(_found(name), _marking(name)) for name in CLOCKS if _found(name)]
     pairs += [(builtins.hash, Guard(builtins.hash, _hash)), (time.sleep, Guard(time.sleep, _unmarked))]
-    if "jax" in sys.modules:
-        keys = sys.modules["jax"].random
-        pairs += [(seeder, seedable(seeder)) for seeder in (keys.key, keys.PRNGKey)]
     _open_devices()
     with ExitStack() as stack:
         stack.enter_context(held(pairs))

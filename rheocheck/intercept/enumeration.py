@@ -22,6 +22,7 @@ from rheocheck.core.pair import Context
 from rheocheck.intercept.doors import entropy_doors
 from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
+from rheocheck.intercept.readings import seedable
 from rheocheck.intercept.run import Choice, Run
 from rheocheck.intercept.search import Search, perform
 from rheocheck.intercept.seeding import seed_globals
@@ -243,6 +244,9 @@ def _stand_ins() -> list[tuple[Any, Any]]:
         from rheocheck.intercept.doors_torch import torch_pairs
 
         pairs += torch_pairs()
+    if "jax" in sys.modules:
+        keys = sys.modules["jax"].random
+        pairs += [(seeder, seedable(seeder)) for seeder in (keys.key, keys.PRNGKey)]
     return pairs
 
 
