@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rheocheck.intercept.doors import SEED, URANDOM, Door
+from rheocheck.intercept.door import SEED, URANDOM, Door
 from rheocheck.intercept.errors import OURS
 from rheocheck.intercept.patching import replaced
 from rheocheck.intercept.readings import marked, plain, stand_in

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from rheocheck.intercept import search
-from rheocheck.intercept.doors import PROCESSES
 from rheocheck.intercept.doors_numpy import KINDS
 from rheocheck.intercept.on_numpy import bits_state
+from rheocheck.intercept.outside import PROCESSES
 from rheocheck.intercept.patching import replaced
 from rheocheck.intercept.streams import Streams
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from rheocheck.intercept import sampling
-from rheocheck.intercept.doors import URANDOM
+from rheocheck.intercept.door import URANDOM
 from rheocheck.intercept.errors import importing, not_understood
 from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
