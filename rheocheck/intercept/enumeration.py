@@ -19,8 +19,10 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
+from rheocheck.intercept.doors import entropy_doors
 from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
+from rheocheck.intercept.readings import seedable
 from rheocheck.intercept.run import Choice, Run
 from rheocheck.intercept.search import Search, perform
 from rheocheck.intercept.seeding import ENUMERATION, call_seed, first_seed, seed_globals
@@ -212,10 +214,15 @@ def _libraries() -> set[str]:
 
 def _sources(streams: Streams) -> Iterator[Any]:
     """The libraries to intercept: those that are imported."""
+    yield entropy_doors(_stand_ins())
     yield random_randomness(streams)
     if "numpy" in sys.modules:
+        from rheocheck.intercept.doors_numpy import numpy_seeding
+        from rheocheck.intercept.older import older_sources
         from rheocheck.intercept.on_numpy import numpy_randomness
 
+        yield numpy_seeding()
+        yield older_sources(streams)
         yield numpy_randomness(streams)
     if "torch" in sys.modules:
         from rheocheck.intercept.on_torch import torch_randomness
@@ -225,6 +232,23 @@ def _sources(streams: Streams) -> Iterator[Any]:
         from rheocheck.intercept.on_jax import jax_randomness
 
         yield jax_randomness(streams)
+
+
+def _stand_ins() -> list[tuple[Any, Any]]:
+    """What stands in for the doors of the libraries that are imported."""
+    pairs = []
+    if "numpy" in sys.modules:
+        from rheocheck.intercept.doors_numpy import numpy_pairs
+
+        pairs += numpy_pairs()
+    if "torch" in sys.modules:
+        from rheocheck.intercept.doors_torch import torch_pairs
+
+        pairs += torch_pairs()
+    if "jax" in sys.modules:
+        keys = sys.modules["jax"].random
+        pairs += [(seeder, seedable(seeder)) for seeder in (keys.key, keys.PRNGKey)]
+    return pairs
 
 
 def takes_seed(subject: Callable[..., Any]) -> bool:

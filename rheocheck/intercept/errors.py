@@ -11,7 +11,10 @@ from rheocheck.core.errors import NotUnderstood
 OURS = os.path.dirname(__file__) + os.sep
 CALLER = os.path.join(os.path.dirname(__file__), "enumeration.py")
 HALVES = ("float16", "bfloat16")
-LIBRARIES = ("torch", "numpy", "jax", "random", "bisect", "contextlib", "functools")
+LIBRARIES = (
+    *("torch", "numpy", "jax", "random", "bisect", "contextlib", "functools"),
+    *("concurrent", "datetime", "multiprocessing", "pathlib", "secrets", "socket", "subprocess", "threading", "uuid"),
+)
 
 
 _refused: list[NotUnderstood] = []

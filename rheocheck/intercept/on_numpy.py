@@ -20,6 +20,7 @@ from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
 from rheocheck.intercept.patching import rebound
 from rheocheck.intercept.positions import numpy_position, stretch
+from rheocheck.intercept.readings import plain
 from rheocheck.intercept.real_draws import draw_numpy_really
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
@@ -49,7 +50,7 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
 
     def moving(function: Callable[..., Any]) -> Callable[..., Any]:
         def moved(*args: Any, **kwargs: Any) -> None:
-            function(*args, **kwargs)
+            function(*map(plain, args), **kwargs)
             streams.moved(id(_bits(GLOBAL)))
 
         return moved
@@ -240,6 +241,7 @@ def _seen(kind: type, streams: Streams) -> type:
     }  # fmt: skip
     public = [name for name in dir(kind) if not name.startswith("_") and name not in DRAWS_NOTHING]
     methods: dict[str, Any] = {name: drawing.get(name) or _refusal(name) for name in public}
+    methods["__init__"] = lambda self, seed=None: kind.__init__(self, plain(seed))  # type: ignore[misc]
     methods["bit_generator"] = property(_refusal("bit_generator"))  # it draws unseen: advance, random_raw
     for name in {"seed", "set_state"} & set(dir(kind)):
         methods[name] = _moving(getattr(kind, name), streams)
@@ -250,7 +252,7 @@ def _moving(method: Callable[..., Any], streams: Streams) -> Callable[..., Any]:
     """A method that moves a generator for all to see."""
 
     def moved(self: Any, *args: Any, **kwargs: Any) -> None:
-        method(self, *args, **kwargs)
+        method(self, *map(plain, args), **kwargs)
         streams.moved(id(_bits(self)))
 
     return moved

@@ -18,6 +18,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from rheocheck.intercept import sampling, symbols
+from rheocheck.intercept.doors_torch import refuse_devices, torch_threads
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.positions import WORDS, Twister, stretch
@@ -55,6 +56,7 @@ class TorchRandomness(TorchDispatchMode):
             raise not_understood(f"torch.{name} with out=", "use its result")
         request = (*_request(name, args), kwargs.get("dtype") or torch.get_default_dtype())
         really = partial(func, *args, **kwargs)
+        refuse_devices(name, (*args, *kwargs.values()))
         generator = kwargs.pop("generator", None)
         return self.draw(generator, lambda run: source(run, *args, **kwargs), request, really)
 
@@ -103,7 +105,8 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
     streams.watch(GLOBAL, "torch's own generator", _position_now)
     try:
         with replaced(torch.Tensor, methods), rebound(moving), replaced(threading.Thread, {"run": run_seen}), mode:
-            yield
+            with torch_threads(mode):
+                yield
     finally:
         torch.default_generator.set_state(before)
 
@@ -227,6 +230,7 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 
 def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Callable[..., Any]:
     def method(tensor: torch.Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> torch.Tensor:
+        refuse_devices(name, (tensor, generator))
         kwargs = {{"from": "low", "to": "high"}.get(key, key): value for key, value in kwargs.items()}
         request = (
             name,

@@ -39,6 +39,8 @@ def draw_really(generator: random.Random, request: Any) -> None:
         SHUFFLE(real, list(range(numbers[0])))
     elif name == "sample":
         SAMPLE(real, range(numbers[0]), numbers[1])
+    elif name == "getrandbits":
+        real.getrandbits(numbers[1].bit_length() - 1)
     else:
         low, high, count = numbers
         for _ in range(count):
