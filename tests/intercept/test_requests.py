@@ -159,5 +159,5 @@ def test_the_same_numbers_are_the_same_noise(name):
 @pytest.mark.parametrize("name", OTHER)
 def test_other_numbers_are_other_noise(name):
     assert not alike(OTHER[name])
-    with pytest.raises(NotUnderstood, match="different draws from one state"):
+    with pytest.raises(NotUnderstood, match="share numbers of one stream"):
         enumerated(OTHER[name])
