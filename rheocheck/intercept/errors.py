@@ -48,7 +48,7 @@ def not_understood(what: str, advice: str) -> NotUnderstood:
 def check_precision(dtype: object) -> None:
     """Refuse a single random number used with numbers of a half type: Python and the libraries round it to that type.
 
-    A coin against a ratio of 0.9961 in bfloat16 then falls True with probability 0.9939.
+    A coin against a ratio of 0.9961 in bfloat16 then falls True with probability 0.9941.
     """
     name = str(dtype).removeprefix("torch.")
     if name in HALVES:

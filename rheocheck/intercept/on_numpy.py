@@ -207,7 +207,9 @@ def _seen(kind: type, streams: Streams) -> type:
         wide = np.dtype(dtype)  # types of 32 bits and more share their bits
         request = (own, "integers", int(low), top, shape, wide.kind == "b", min(wide.itemsize, 4))
         drawn = draw(self, request, lambda run: sampling.integers(run, int(low), top, count, "numpy integers"))
-        return np.array(drawn, dtype=dtype).reshape(shape) if size is not None else drawn[0]
+        if size is not None:
+            return np.array(drawn, dtype=dtype).reshape(shape)
+        return drawn[0] if dtype is int else np.dtype(dtype).type(drawn[0])
 
     def permutation(self: Any, x: Any, axis: int = 0) -> Any:
         values = np.arange(x) if np.ndim(x) == 0 else np.asarray(x)

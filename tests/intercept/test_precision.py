@@ -104,6 +104,10 @@ KEY = jax.random.key
 UNDEFINED = {
     "torch fills up with tokens without weight": lambda s: torch.multinomial(torch.tensor([0.5, 0.5, 0, 0]), 3),
     "jax by NaN": lambda s: [jax.random.categorical(KEY(s), jnp.asarray([0.0, float("nan")]))],
+    "jax by NaN in bfloat16": lambda s: [jax.random.categorical(KEY(s), jnp.asarray([0.0, jnp.nan], jnp.bfloat16))],
+    "jax by less than nothing in bfloat16": lambda s: [
+        jax.random.choice(KEY(s), 2, p=jnp.asarray([1.5, -0.5], jnp.bfloat16))
+    ],
     "jax by infinity": lambda s: [jax.random.categorical(KEY(s), jnp.asarray([0.0, float("inf")]))],
     "jax by nothing": lambda s: [jax.random.choice(KEY(s), 2, p=jnp.zeros(2))],
     "jax by less than nothing": lambda s: [jax.random.choice(KEY(s), 2, p=jnp.asarray([1.5, -0.5]))],
@@ -141,6 +145,12 @@ def test_what_raises_raises_the_same(name):
         list(program(1))
     with pytest.raises(InputError, match=error.__name__):
         law(program)
+
+
+def test_small_integers_keep_their_type():
+    """Beyond it they wrap around, as the real ones do."""
+    assert law(lambda s: [jax.random.randint(KEY(s), (), 100, 101, jnp.int8) + jnp.int8(100) + 56]) == {(0,): 1}
+    assert law(lambda s: [np.random.default_rng(s).integers(2, 3, dtype=np.uint8).itemsize]) == {(1,): 1}
 
 
 def test_numpy_uniforms_between_arrays_of_bounds():
