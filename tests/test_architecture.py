@@ -91,7 +91,8 @@ WITH_TORCH = {"bench"}
 LIGHT = ("cells", "claims", "evidence", "intervals", "paper", "pieces", "result", "settings", "text")
 # Files about one library, which import it at the top and are themselves imported late, once that library is there.
 ABOUT_ONE = {
-    f"intercept/{name}.py" for name in ("jax_halves", "on_jax", "on_torch", "torch_operations", "torch_tensors")
+    f"intercept/{name}.py"
+    for name in ("doors_torch", "jax_halves", "on_jax", "on_torch", "torch_operations", "torch_tensors")
 }
 
 
