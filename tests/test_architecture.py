@@ -90,7 +90,10 @@ BACKENDS = {"reference", "production"}  # written in jax and in torch, and reach
 WITH_TORCH = {"bench"}
 LIGHT = ("cells", "claims", "evidence", "intervals", "paper", "pieces", "result", "settings", "text")
 # Files about one library, which import it at the top and are themselves imported late, once that library is there.
-ABOUT_ONE = {f"intercept/{name}.py" for name in ("on_jax", "on_torch", "torch_operations", "torch_tensors")}
+ABOUT_ONE = {
+    f"intercept/{name}.py"
+    for name in ("doors_torch", "jax_halves", "on_jax", "on_torch", "torch_operations", "torch_tensors")
+}
 
 
 @pytest.mark.parametrize("package", sorted(set(LAYERS) - BACKENDS - WITH_TORCH))

@@ -21,11 +21,11 @@ from rheocheck.core.errors import InputError, RheocheckError
 from rheocheck.core.loading import is_import_string, load_attribute
 from rheocheck.core.pair import Context
 from rheocheck.intercept.complaints import complaint
+from rheocheck.intercept.seeding import call_seed, first_seed
 from rheocheck.intercept.words import FAILED, MAX_ID, cut, filled
 
 Ints = NDArray[np.int64]
 BATCH = 500  # draws per call of `subject.sample`: small enough for a progress bar and for Ctrl-C
-STREAMS = 16
 
 
 class Subject(Protocol):
@@ -100,7 +100,7 @@ class LiveSource:
         self._takes_seed = accepts(subject, "seed")
         self.batch = BATCH if self._sample is not None else 1
         self.seeded = self._sample is not None or self._takes_seed
-        self._start = _first_seed(seed)
+        self._start = first_seed(seed)
         self._stream = stream
         self.calls = calls
 
@@ -117,7 +117,7 @@ class LiveSource:
         return Draws(words, rows, 0 * rows + self.calls - 1, failure=failure)
 
     def _seed(self) -> int:
-        return _distinct_seed(self._start, self._stream, self.calls)
+        return call_seed(self._start, self._stream, self.calls)
 
     def _batch(self, count: int) -> Ints:
         call = f"subject.sample({self.context}, {self.tokens}, {count}, seed)"
@@ -202,19 +202,3 @@ def _as_ids(value: Any, call: str) -> Ints:
     if ids.dtype.kind not in "iu" and ids.size:
         raise InputError(f"{call} must return integer token ids, got {value!r:.80} ({ids.dtype}): convert to int")
     return cut(ids)
-
-
-def _first_seed(seed: int) -> int:
-    return int(np.random.SeedSequence(seed).generate_state(1)[0])
-
-
-def _distinct_seed(start: int, stream: int, call: int) -> int:
-    """The seed of a call: 32 bits, without repeats for 2^28 calls, disjoint for streams 0 to 14.
-
-    A counter through MurmurHash3's finaliser, a bijection of 32-bit words: neighbouring calls get unrelated
-    seeds.
-    """
-    x = (start + STREAMS * call + stream) % 2**32
-    x = (x ^ x >> 16) * 0x85EBCA6B % 2**32
-    x = (x ^ x >> 13) * 0xC2B2AE35 % 2**32
-    return x ^ x >> 16

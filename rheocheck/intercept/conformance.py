@@ -9,16 +9,18 @@ to audit your decoder".
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
 from rheocheck.intercept.enumeration import enumerate_law, takes_seed
 from rheocheck.intercept.seeding import seed_globals
+from rheocheck.intercept.unseeded import entropy_from
 from rheocheck.intercept.words import check_word, read_word
 
+T = TypeVar("T")
 CALLS = 20  # plain calls that look for a state kept between them
 MAX_PATHS, MAX_SECONDS = 2_000, 10.0  # of the enumeration that shows whether the code can be followed
 
@@ -100,8 +102,11 @@ def _in_vocabulary(word: Context, call: str, vocab_size: int | None) -> None:
 
 def _repeats(subject: Any, context: Context, tokens: int, vocab_size: int | None, eos: int | None) -> Iterator[Check]:
     """The same seed gives the same tokens, whatever was called between."""
-    first = [_call(subject, context, tokens, seed, eos) for seed in range(CALLS)]
-    again = [_call(subject, context, tokens, seed, eos) for seed in range(CALLS)]
+
+    def call(seed: int) -> Context:
+        return _call(subject, context, tokens, seed, eos)
+
+    first, again, unseeded = _twice(call, range(CALLS))
     for word in first:
         _in_vocabulary(word, f"subject({context}, {tokens})", vocab_size)
     differing = next((pair for pair in zip(first, again, strict=True) if pair[0] != pair[1]), None)
@@ -110,11 +115,39 @@ def _repeats(subject: Any, context: Context, tokens: int, vocab_size: int | None
             f"subject({context}, {tokens}) must return the same ids for the same seed, got {differing[0]} and "
             f"{differing[1]}: it keeps state between calls, or draws from a generator that the seed does not set"
         )
-    yield Check("seed", True, f"{CALLS} seeds give the same tokens twice")
+    yield _repeated("seed", f"{CALLS} seeds give the same tokens twice", unseeded)
     if not takes_seed(subject):
         yield Check("seed", None, "it has no parameter `seed`: the global generators are seeded, best effort")
     if len(set(first)) == 1:
         yield Check("seed", None, f"{CALLS} seeds all give the tokens {first[0]}: is it meant to be random?")
+
+
+def _twice(call: Callable[[int], T], seeds: Sequence[int]) -> tuple[list[T], list[T], str | None]:
+    """What a call returns for every seed, and for every seed again; with the line of an unseeded generator in the way.
+
+    Where the two differ, the calls are made anew while the operating system's entropy comes from the seeds.
+    """
+    first, again = [call(seed) for seed in seeds], [call(seed) for seed in seeds]
+    if first == again:
+        return first, again, None
+    lines: list[str] = []
+
+    def repeatable(seed: int) -> T:
+        with entropy_from(seed) as taken:
+            result = call(seed)
+        lines.extend(taken)
+        return result
+
+    repeated = [repeatable(seed) for seed in seeds], [repeatable(seed) for seed in seeds]
+    return (*repeated, lines[0]) if lines else (first, again, None)
+
+
+def _repeated(name: str, text: str, unseeded: str | None) -> Check:
+    if unseeded is None:
+        return Check(name, True, text)
+    return Check(
+        name, None, f"repeats only by chance: makes an unseeded generator at {unseeded}; seed it with the call's `seed`"
+    )
 
 
 def _reads_its_context(
@@ -134,13 +167,18 @@ def _samples(subject: Any, context: Context, tokens: int, vocab_size: int | None
     sample = getattr(subject, "sample", None)
     if sample is None:
         return
-    rows = [[_stopped(tuple(map(int, row)), tokens, eos) for row in sample(context, tokens, 3, 1)] for _ in range(2)]
+
+    def call(seed: int) -> list[Context]:
+        return [_stopped(tuple(map(int, row)), tokens, eos) for row in sample(context, tokens, 3, seed)]
+
+    first, again, unseeded = _twice(call, [1])
+    rows = first[0], again[0]
     if rows[0] != rows[1] or [len(row) for row in rows[0]] != [tokens] * 3:
         raise InputError(
             f"subject.sample({context}, {tokens}, 3, seed) must return 3 rows of {tokens} ids, the same for the same "
             f"seed, got {rows[0]} and {rows[1]}: check shape and seeding"
         )
-    yield Check("sample", True, "draws whole batches, the same for the same seed")
+    yield _repeated("sample", "draws whole batches, the same for the same seed", unseeded)
 
 
 def _enumerates(

@@ -20,11 +20,13 @@ from typing import Any
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
 from rheocheck.intercept.complaints import complaint
+from rheocheck.intercept.doors import entropy_doors
 from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
+from rheocheck.intercept.readings import seedable
 from rheocheck.intercept.run import Choice, Run
 from rheocheck.intercept.search import Search, perform
-from rheocheck.intercept.seeding import seed_globals
+from rheocheck.intercept.seeding import ENUMERATION, call_seed, first_seed, seed_globals
 from rheocheck.intercept.streams import Streams, check_fresh
 from rheocheck.intercept.words import failed_word, read_word
 
@@ -165,7 +167,7 @@ class _Caller:
             raise InputError(f"tokens must be an integer >= 1, got {tokens!r}: raise it")
         self._subject, self._context, self._tokens, self._eos = subject, tuple(context), tokens, eos
         self.failure: str | None = None
-        self._seed = (seed * 1_000_003 + 12_345) % 2**31
+        self._start, self._calls = first_seed(seed), 0
         self._takes_seed = takes_seed(subject)
         self._streams = Streams()
 
@@ -180,10 +182,11 @@ class _Caller:
         self._stack.close()
 
     def __call__(self) -> Context:
-        self._seed = (self._seed + 1_000_003) % 2**31  # far enough for a subject that adds to it
-        seed_globals(self._seed)
+        seed = call_seed(self._start, ENUMERATION, self._calls)
+        self._calls += 1
+        seed_globals(seed, devices=False)  # draws on devices are refused
         self._streams.begin()
-        keywords = {"seed": self._seed} if self._takes_seed else {}
+        keywords = {"seed": seed} if self._takes_seed else {}
         call = f"subject({self._context}, {self._tokens})"
         self.failure = None
         try:
@@ -211,7 +214,7 @@ class _Caller:
 
     def repeat(self, run: Run, word: Context, times: int = 1) -> None:
         """Make a run again from other noise: the same choices must lead to the same word."""
-        states = self._streams.states()
+        places = self._streams.places()
         for _ in range(times):
             _, again = perform(self, run.last)
             if again != word:
@@ -219,7 +222,7 @@ class _Caller:
                     "a subject must do the same when its random choices fall the same way, got the words "
                     f"{word} and {again}: it keeps state between calls, or draws randomness that is not seen"
                 )
-            check_fresh(states, self._streams.states())
+            check_fresh(places, self._streams.places())
 
 
 def _libraries() -> set[str]:
@@ -228,10 +231,15 @@ def _libraries() -> set[str]:
 
 def _sources(streams: Streams) -> Iterator[Any]:
     """The libraries to intercept: those that are imported."""
+    yield entropy_doors(_stand_ins())
     yield random_randomness(streams)
     if "numpy" in sys.modules:
+        from rheocheck.intercept.doors_numpy import numpy_seeding
+        from rheocheck.intercept.older import older_sources
         from rheocheck.intercept.on_numpy import numpy_randomness
 
+        yield numpy_seeding()
+        yield older_sources(streams)
         yield numpy_randomness(streams)
     if "torch" in sys.modules:
         from rheocheck.intercept.on_torch import torch_randomness
@@ -241,6 +249,23 @@ def _sources(streams: Streams) -> Iterator[Any]:
         from rheocheck.intercept.on_jax import jax_randomness
 
         yield jax_randomness(streams)
+
+
+def _stand_ins() -> list[tuple[Any, Any]]:
+    """What stands in for the doors of the libraries that are imported."""
+    pairs = []
+    if "numpy" in sys.modules:
+        from rheocheck.intercept.doors_numpy import numpy_pairs
+
+        pairs += numpy_pairs()
+    if "torch" in sys.modules:
+        from rheocheck.intercept.doors_torch import torch_pairs
+
+        pairs += torch_pairs()
+    if "jax" in sys.modules:
+        keys = sys.modules["jax"].random
+        pairs += [(seeder, seedable(seeder)) for seeder in (keys.key, keys.PRNGKey)]
+    return pairs
 
 
 def takes_seed(subject: Callable[..., Any]) -> bool:

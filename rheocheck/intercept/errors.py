@@ -10,7 +10,11 @@ from rheocheck.core.errors import NotUnderstood
 
 OURS = os.path.dirname(__file__) + os.sep
 CALLER = os.path.join(os.path.dirname(__file__), "enumeration.py")
-LIBRARIES = ("torch", "numpy", "jax", "random", "bisect", "contextlib", "functools")
+HALVES = ("float16", "bfloat16")
+LIBRARIES = (
+    *("torch", "numpy", "jax", "random", "bisect", "contextlib", "functools"),
+    *("concurrent", "datetime", "multiprocessing", "pathlib", "secrets", "socket", "subprocess", "threading", "uuid"),
+)
 
 
 _refused: list[NotUnderstood] = []
@@ -39,6 +43,19 @@ def refusals_kept() -> Iterator[None]:
 def not_understood(what: str, advice: str) -> NotUnderstood:
     """The error for an operation that cannot be followed exactly, with the line of the subject that does it."""
     return refusal(f"an exact audit must follow every use of a random number, got {what} at {line()}: {advice}")
+
+
+def check_precision(dtype: object) -> None:
+    """Refuse a single random number used with numbers of a half type: Python and the libraries round it to that type.
+
+    A coin against a ratio of 0.9961 in bfloat16 then falls True with probability 0.9941.
+    """
+    name = str(dtype).removeprefix("torch.")
+    if name in HALVES:
+        raise not_understood(
+            f"a random number that is rounded to {name}, as a number without dimensions is beside that type",
+            "turn the other side into float32 before",
+        )
 
 
 def line() -> str:

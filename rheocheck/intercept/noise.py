@@ -13,7 +13,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from rheocheck.intercept.errors import not_understood
+from rheocheck.intercept.errors import check_precision, not_understood
 from rheocheck.intercept.uniform import Cut, Uniform
 
 Number = Fraction | float  # floats are infinities only; everything finite is a Fraction
@@ -42,6 +42,8 @@ class Noise:
     def __array_ufunc__(self, *args: Any, **kwargs: Any) -> Any:
         from rheocheck.intercept.numpy_arrays import array_of_one
 
+        for value in args:
+            check_precision(getattr(value, "dtype", None))
         return array_of_one(self).__array_ufunc__(*map(array_of_one, args), **kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -53,6 +55,8 @@ class Noise:
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         from rheocheck.intercept.torch_tensors import NoiseTensor, tensor_of_one
 
+        for value in args:
+            check_precision(getattr(value, "dtype", None))
         return NoiseTensor.__torch_function__(func, types, tuple(map(tensor_of_one, args)), kwargs)
 
     def then(self, *step: Any) -> "Noise":
@@ -231,6 +235,7 @@ def _with_number(noise: Noise, other: Any, operation: str, then: Callable[[Numbe
     """`then(other)` for a plain number; arrays are left to their own library, other randomness is refused."""
     if isinstance(other, Noise):
         raise not_understood(f"{operation} of two random numbers", "compare each of them with a plain number")
+    check_precision(getattr(other, "dtype", None))
     if getattr(other, "shape", ()) != () or hasattr(other, "cells") or hasattr(other, "lazy"):
         if not hasattr(other, "aval"):
             return NotImplemented

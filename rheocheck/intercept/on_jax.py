@@ -14,11 +14,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rheocheck.intercept import numpy_arrays, sampling, symbols
-from rheocheck.intercept.errors import not_understood
+from rheocheck.intercept import jax_halves, numpy_arrays, sampling, symbols
+from rheocheck.intercept.errors import HALVES, not_understood
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import Immutable, LazyArray, NoiseArray, wrapped
 from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.positions import Stretch
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 
@@ -39,6 +40,8 @@ def _bits_primitive() -> Any:
 
 
 BITS = _bits_primitive()
+WIDER = "use float32 or float64"
+MEASURED = {"float16": "which moves thirteen tokens by TV 0.004", "bfloat16": "which moves thirteen tokens by TV 0.021"}
 
 
 @contextmanager
@@ -68,7 +71,7 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
                 "a random draw within jax.jit or another transformation", "audit with jax.disable_jit()"
             )
         data = jax.random.key_data(key) if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else key
-        noise = streams.draw(("jax", np.asarray(data).tobytes()), request, make)
+        noise = streams.draw(Stretch("a key of JAX", (("jax", np.asarray(data).tobytes()),)), request, make)
         return noise.copy() if isinstance(noise, NoiseArray) else noise
 
     def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, **_: Any) -> Any:
@@ -83,7 +86,7 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
     def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> Any:
         return draw(
             key,
-            ("gumbel", tuple(shape), _type(dtype)),
+            ("gumbel", tuple(shape), _type(dtype), _mode(mode)),
             lambda run: NoiseArray(symbols.gumbels(run, shape).view(Immutable)),
         )
 
@@ -94,44 +97,68 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
             lambda run: NoiseArray(symbols.exponentials(run, shape).view(Immutable)),
         )
 
-    def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, **_: Any) -> Any:
-        p = np.asarray(p, dtype=float)
-        p = p if shape is None else np.broadcast_to(p, tuple(shape))
-        return draw(key, ("bernoulli", p.shape, p.tobytes()), lambda run: wrapped(sampling.coins(run, p)))
+    def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", **_: Any) -> Any:
+        p = jnp.asarray(p)
+        half = _half(p, "bernoulli", refused=False)
+        chances = jax_halves.coins(p, mode) if half else np.asarray(p, dtype=float)
+        chances = chances if shape is None else np.broadcast_to(chances, tuple(shape))
+        request = ("bernoulli", chances.shape, chances.tobytes(), p.dtype.name, mode)
+        return draw(key, request, lambda run: wrapped(sampling.coins(run, chances)))
 
-    def indices(key: Any, name: str, rows: Any, count: int, replace: bool = True) -> Any:
-        if not np.all(np.isfinite(rows) & (rows >= 0)) or not np.all(rows.sum(axis=-1)):
-            # No sampler of JAX complains: out of NaN it draws some token, which is no failure of the decoder.
-            raise not_understood(f"jax.random.{name} with weights that are none", "keep NaN out, or audit by sampling")
-        request = (name, rows.tobytes(), rows.shape, count, replace)
-        return draw(
-            key, request, lambda run: [sampling.indices(run, row, count, replace, f"jax.random.{name}") for row in rows]
-        )
+    def indices(key: Any, request: tuple[Any, ...], rows: Any, count: int, replace: bool = True) -> Any:
+        name = f"jax.random.{request[0]}"
+        enough = np.count_nonzero(rows, axis=-1) >= (1 if replace else count)
+        if not np.isfinite(rows).all() or (rows < 0).any() or not enough.all():
+            raise not_understood(f"{name} by NaN, infinite, negative or too few weights", "give it weights that sum")
+        request = (*request, rows.tobytes(), rows.shape, count, replace)
+        return draw(key, request, lambda run: [sampling.indices(run, row, count, replace, name) for row in rows])
 
-    def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, **_: Any) -> Any:
-        logits = np.moveaxis(np.asarray(logits, dtype=float), axis, -1)
-        batch = logits.shape[:-1]
-        extra = () if shape is None else tuple(shape)[: len(tuple(shape)) - len(batch)]
-        with np.errstate(invalid="ignore"):  # NaN is looked for below
-            rows = np.exp(logits - logits.max(axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
-        drawn = indices(key, "categorical", rows, int(np.prod(extra)), replace)
+    def categorical(
+        key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: Any = None, **_: Any
+    ) -> Any:
+        mode, own = _mode(mode), jnp.asarray(logits)
+        logits = jnp.moveaxis(own, axis, -1)
+        half = _half(logits, "categorical", refused=not replace or mode != "low") and not jnp.isnan(logits).any()
+        batch, extra = logits.shape[:-1], ()
+        if shape is not None:
+            split = len(tuple(shape)) - len(batch)
+            extra = tuple(shape)[:split]
+            batch = tuple(shape)[split:] if replace else batch
+        logits = jnp.broadcast_to(logits, (*batch, logits.shape[-1])).reshape(-1, logits.shape[-1])
+        rows = _half_rows(logits) if half else _exponentials(np.asarray(logits, dtype=float))
+        request = ("categorical", own.dtype.name, batch, axis % own.ndim, mode)
+        drawn = indices(key, request, rows, int(np.prod(extra)), replace)
         return jnp.asarray(np.array(drawn).T.reshape((*extra, *batch)))
 
-    def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0, **_: Any) -> Any:
+    def choice(
+        key: Any,
+        a: Any,
+        shape: Any = (),
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        mode: Any = None,
+        **_: Any,
+    ) -> Any:
         population = jnp.arange(a) if jnp.ndim(a) == 0 else jnp.asarray(a)
         n = population.shape[axis]
-        weights = np.ones(n) if p is None else np.asarray(p, dtype=float)
-        drawn = indices(key, "choice", weights[None], int(np.prod(shape)), replace)
+        p = None if p is None else jnp.asarray(p)
+        half = p is not None and _half(p, "choice", refused=not replace) and bool((p >= 0).all())
+        weights = np.ones(n) if p is None else jax_halves.choice_law(p) if half else np.asarray(p, dtype=float)
+        request = ("choice", None if p is None else p.dtype.name, _mode(mode))
+        drawn = indices(key, request, weights[None], int(np.prod(shape)), replace)
         return jnp.take(population, jnp.asarray(np.array(drawn[0], dtype=int).reshape(tuple(shape))), axis=axis)
 
     def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = int, **_: Any) -> Any:
         low, high, count = int(minval), int(maxval), int(np.prod(shape))
-        request = ("randint", tuple(shape), low, high)
+        request = ("randint", tuple(shape), low, high, np.dtype(dtype).itemsize)
         drawn = draw(key, request, lambda run: sampling.integers(run, low, high, count, "jax.random.randint"))
-        return jnp.asarray(np.array(drawn, dtype=int).reshape(tuple(shape)))
+        return jnp.asarray(np.array(drawn, dtype=int).reshape(tuple(shape)), dtype=dtype)
 
     def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, **_: Any) -> Any:
         values = jnp.arange(x) if jnp.ndim(x) == 0 else jnp.asarray(x)
+        if independent and values.ndim > 1:
+            raise not_understood("jax.random.permutation with independent=True", "permute one row at a time")
         n = values.shape[axis]
         order = draw(key, ("permutation", n), lambda run: sampling.permutation(run, n, "jax.random.permutation"))
         return jnp.take(values, jnp.asarray(order), axis=axis)
@@ -145,9 +172,43 @@ def _draws(streams: Streams) -> dict[str, Callable[..., Any]]:
 def _type(dtype: Any) -> str:
     """The type that a draw has; other types of one key are other bits."""
     name = np.dtype(jnp.result_type(float) if dtype is None else dtype).name
-    if name in ("float16", "bfloat16"):
-        raise not_understood(f"random numbers of type {name}", "audit in float32 or float64")
+    if name in HALVES:
+        raise not_understood(f"random numbers of type {name}", f"JAX makes few of them, {MEASURED[name]}; {WIDER}")
     return name
+
+
+def _mode(mode: Any) -> str:
+    """How finely a Gumbel variable is made; other modes of one key are other bits."""
+    high = getattr(jax.config, "jax_use_high_dynamic_range_gumbel", False)
+    return ("high" if high else "low") if mode is None else mode
+
+
+def _half(x: Any, name: str, refused: bool) -> bool:
+    """Whether a sampler makes its noise in half precision. Refused where that is not followed."""
+    dtype = x.dtype.name
+    if dtype not in HALVES and jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize < 4:
+        raise not_understood(f"jax.random.{name} in {dtype}", WIDER)
+    if dtype in HALVES and refused:
+        raise not_understood(
+            f"jax.random.{name} in {dtype} with mode or replacement other than the usual",
+            f"JAX makes its noise in that type, {MEASURED[dtype]}; {WIDER}",
+        )
+    return dtype in HALVES
+
+
+def _half_rows(logits: Any) -> Any:
+    rows = jax_halves.categorical_laws(logits)
+    if rows is None:
+        raise not_understood(
+            f"jax.random.categorical in {logits.dtype.name} of {logits.shape[-1]} outcomes",
+            f"JAX makes its noise in that type, {MEASURED[logits.dtype.name]}; {WIDER}",
+        )
+    return rows
+
+
+def _exponentials(logits: Any) -> Any:
+    with np.errstate(invalid="ignore"):  # rows of nothing but -inf, or with NaN, are refused as weights
+        return np.exp(logits - logits.max(axis=-1, keepdims=True))
 
 
 def _array(noise: Any) -> NoiseArray:

@@ -20,11 +20,15 @@ from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
 from rheocheck.intercept.patching import rebound
+from rheocheck.intercept.positions import numpy_position, stretch
+from rheocheck.intercept.readings import plain
+from rheocheck.intercept.real_draws import draw_numpy_really
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 
 GENERATOR, RANDOM_STATE = np.random.Generator, np.random.RandomState
 GLOBAL = np.random.mtrand._rand  # type: ignore[attr-defined]
+ZIGGURAT = ("exponential", "float64", "zig")  # how exponential() draws
 DRAWS_NOTHING = frozenset("seed set_state get_state bit_generator spawn".split())
 
 
@@ -47,7 +51,7 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
 
     def moving(function: Callable[..., Any]) -> Callable[..., Any]:
         def moved(*args: Any, **kwargs: Any) -> None:
-            function(*args, **kwargs)
+            function(*map(plain, args), **kwargs)
             streams.moved(id(_bits(GLOBAL)))
 
         return moved
@@ -60,7 +64,9 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
             stack.enter_context(rebound([*pairs, (default_rng, seen_default_rng), *seen.items()]))
             for generator, twin in [(GLOBAL, legacy), *_twins(seen)]:
                 stack.enter_context(_substituted(generator, twin))
-                streams.watch(id(_bits(twin)), f"a numpy {type(generator).__name__}", partial(_state, _bits(twin)))
+                streams.watch(
+                    id(_bits(twin)), f"a numpy {type(generator).__name__}", partial(numpy_position, _bits(twin))
+                )
             yield
     finally:
         np.random.set_state(before)
@@ -102,28 +108,20 @@ def _bits(generator: Any) -> Any:
     return generator._bit_generator
 
 
-def _state(bits: Any) -> int:
-    return hash(_frozen(bits.state))
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple((key, _frozen(held)) for key, held in value.items())
-    return value.tobytes() if isinstance(value, np.ndarray) else value
-
-
 def _seen(kind: type, streams: Streams) -> type:
     """A subclass of Generator or RandomState whose draws come from `streams`."""
 
     def draw(generator: Any, request: tuple[Any, ...], make: Callable[[Run], Any]) -> Any:
         bits = _bits(generator)
-        if bits is _bits(GLOBAL):
-            streams.unmoved(id(bits))
-        state = _state(bits)
-        bits.random_raw()
-        streams.moved(id(bits))
-        noise = streams.draw(("numpy", state), request, make)
+        before = numpy_position(bits)
+        streams.unmoved(id(bits), before)
+        draw_numpy_really(kind(bits), request)
+        after = numpy_position(bits)
+        streams.moved(id(bits), after)
+        noise = streams.draw(stretch(before, after), ("numpy", *request), make)
         return noise.copy() if isinstance(noise, NoiseArray | LazyArray | np.ndarray) else noise
+
+    own = kind.__name__  # but for uniforms of float64 and orders, the two kinds make other noise of one state
 
     def uniforms(self: Any, shape: tuple[int, ...], *name: str) -> Any:
         return draw(self, (*name, shape), lambda run: _array(symbols.uniforms(run, shape), shape))
@@ -131,24 +129,31 @@ def _seen(kind: type, streams: Streams) -> type:
     def uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         shape = np.broadcast_shapes(np.shape(low), np.shape(high)) if size is None else _shape(size)
         noise = uniforms(self, shape, "uniform", "float64")
-        return noise if (low, high) == (0.0, 1.0) else noise * np.subtract(high, low) + low
+        standard = np.ndim(low) == np.ndim(high) == 0 and (low, high) == (0.0, 1.0)
+        return noise if standard else noise * np.subtract(high, low) + low
 
     def random(self: Any, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
         if out is not None:
             raise not_understood("numpy random(out=)", "use its result")
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise TypeError(f"Unsupported dtype {np.dtype(dtype)!r} for random")
         return uniforms(self, () if size is None else _shape(size), "uniform", np.dtype(dtype).name)
 
     def rand(self: Any, *shape: int) -> Any:
         return uniform(self, size=shape or None)
 
     def exponential(self: Any, scale: Any = 1.0, size: Any = None) -> Any:
-        return _exponential(self, np.shape(scale) if size is None else _shape(size), "exponential") * scale
+        return _exponential(self, np.shape(scale) if size is None else _shape(size), *ZIGGURAT) * scale
 
-    def _exponential(self: Any, shape: tuple[int, ...], name: str) -> Any:
-        return -np.log(uniforms(self, shape, name))
+    def _exponential(self: Any, shape: tuple[int, ...], *name: str) -> Any:
+        return -np.log(uniforms(self, shape, own, *name))
 
-    def standard_exponential(self: Any, size: Any = None) -> Any:
-        return exponential(self, 1.0, size)
+    def standard_exponential(
+        self: Any, size: Any = None, dtype: Any = None, method: str = "zig", out: Any = None
+    ) -> Any:
+        if out is not None:
+            raise not_understood("numpy standard_exponential(out=)", "use its result")
+        return _exponential(self, () if size is None else _shape(size), "exponential", np.dtype(dtype).name, method)
 
     def gumbel(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else _shape(size)
@@ -166,8 +171,12 @@ def _seen(kind: type, streams: Streams) -> type:
         if p is not None and abs(weights.sum() - 1) > np.sqrt(np.finfo(float).eps):  # as NumPy does
             raise NotProbabilities("probabilities do not sum to 1")
         shape = () if size is None else _shape(size)
-        request = ("choice", weights.tobytes(), shape, replace)
+        request = (own, "choice", None if p is None else weights.tobytes(), len(population), shape, replace)
         count = int(np.prod(shape))
+        if not (weights >= 0).all():
+            raise NotProbabilities("probabilities are not non-negative")
+        if not replace and np.count_nonzero(weights) < count:
+            raise NotProbabilities("fewer non-zero entries in p than size")
         drawn = draw(self, request, lambda run: sampling.indices(run, weights, count, replace, "numpy choice"))
         picked = population[np.array(drawn, dtype=int).reshape(shape)]
         return picked.item() if size is None and p is None and picked.ndim == 0 and np.ndim(a) == 0 else picked
@@ -183,7 +192,7 @@ def _seen(kind: type, streams: Streams) -> type:
         rows = int(np.prod(shape))
         drawn = draw(
             self,
-            ("multinomial", n, weights.tobytes(), shape),
+            (own, "multinomial", n, weights.tobytes(), shape),
             lambda run: [sampling.counts(run, n, weights, "numpy multinomial") for _ in range(rows)],
         )
         return np.array(drawn).reshape((*shape, len(weights)))
@@ -196,9 +205,12 @@ def _seen(kind: type, streams: Streams) -> type:
         low, high = (0, low) if high is None else (low, high)
         shape = () if size is None else _shape(size)
         count, top = int(np.prod(shape)), int(high) + endpoint
-        request = ("integers", int(low), top, shape)
+        wide = np.dtype(dtype)  # types of 32 bits and more share their bits
+        request = (own, "integers", int(low), top, shape, wide.kind == "b", min(wide.itemsize, 4))
         drawn = draw(self, request, lambda run: sampling.integers(run, int(low), top, count, "numpy integers"))
-        return np.array(drawn, dtype=dtype).reshape(shape) if size is not None else drawn[0]
+        if size is not None:
+            return np.array(drawn, dtype=dtype).reshape(shape)
+        return drawn[0] if dtype is int else np.dtype(dtype).type(drawn[0])
 
     def permutation(self: Any, x: Any, axis: int = 0) -> Any:
         values = np.arange(x) if np.ndim(x) == 0 else np.asarray(x)
@@ -218,9 +230,8 @@ def _seen(kind: type, streams: Streams) -> type:
             raise not_understood("numpy binomial of several coins", "draw each coin by random() < p")
         shape = np.shape(p) if size is None else _shape(size)
         values = np.broadcast_to(np.asarray(p, dtype=float), shape)
-        coins = draw(
-            self, ("binomial", values.tobytes(), shape), lambda run: wrapped(sampling.checked_coins(run, values))
-        )
+        request = (own, "binomial", values.tobytes(), shape)
+        coins = draw(self, request, lambda run: wrapped(sampling.checked_coins(run, values)))
         return coins.astype(int) if isinstance(coins, LazyArray | np.ndarray) else coins
 
     drawing = {
@@ -231,6 +242,7 @@ def _seen(kind: type, streams: Streams) -> type:
     }  # fmt: skip
     public = [name for name in dir(kind) if not name.startswith("_") and name not in DRAWS_NOTHING]
     methods: dict[str, Any] = {name: drawing.get(name) or _refusal(name) for name in public}
+    methods["__init__"] = lambda self, seed=None: kind.__init__(self, plain(seed))  # type: ignore[misc]
     methods["bit_generator"] = property(_refusal("bit_generator"))  # it draws unseen: advance, random_raw
     for name in {"seed", "set_state"} & set(dir(kind)):
         methods[name] = _moving(getattr(kind, name), streams)
@@ -241,7 +253,7 @@ def _moving(method: Callable[..., Any], streams: Streams) -> Callable[..., Any]:
     """A method that moves a generator for all to see."""
 
     def moved(self: Any, *args: Any, **kwargs: Any) -> None:
-        method(self, *args, **kwargs)
+        method(self, *map(plain, args), **kwargs)
         streams.moved(id(_bits(self)))
 
     return moved

@@ -3,33 +3,40 @@
 The methods that draw are replaced on the class, and the module's own bound functions wherever they were imported to.
 """
 
+import _random
+import array
 import itertools
 import math
-import os
 import random
-import sys
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from rheocheck.intercept import sampling
 from rheocheck.intercept.complaints import NotProbabilities
+from rheocheck.intercept.door import URANDOM
 from rheocheck.intercept.errors import importing, not_understood
 from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.positions import WORDS, Stretch, Twister, stretch
+from rheocheck.intercept.readings import marked, plain
+from rheocheck.intercept.real_draws import draw_really
 from rheocheck.intercept.streams import Streams
 from rheocheck.intercept.uniform import END, START
 
 OTHERS = (
-    "getrandbits randbytes triangular betavariate binomialvariate expovariate gammavariate gauss lognormvariate "
+    "randbytes triangular betavariate binomialvariate expovariate gammavariate gauss lognormvariate "
     "normalvariate paretovariate vonmisesvariate weibullvariate"
 ).split()
 GLOBAL = random.random.__self__  # type: ignore[attr-defined]
-URANDOM = os.urandom
+SYSTEM = random.SystemRandom()
 _OURS = random.Random.__mro__
-RAW = random.Random.random  # the C method, which moves the real generator on
+SMALL = 12  # bits that are taken every way
+RAW_BITS = random.Random.getrandbits
 
 
 @contextmanager
@@ -45,12 +52,37 @@ def random_randomness(streams: Streams) -> Iterator[None]:
     ]
     try:
         with ExitStack() as stack:
-            stack.enter_context(replaced(random.Random, methods))
-            stack.enter_context(rebound([*pairs, *math_functions, (os.urandom, _urandom)]))
-            streams.watch(id(GLOBAL), "the module random", random.getstate)
+            stack.enter_context(replaced(random.Random, {**methods, "__new__": _made}))
+            system = {name: _of_system(name, methods[name]) for name in ("random", "getrandbits")}
+            stack.enter_context(replaced(random.SystemRandom, system))
+            stack.enter_context(rebound([*pairs, *math_functions, *_secrets(methods)]))
+            streams.watch(id(GLOBAL), "the module random", partial(_position, GLOBAL))
             yield
     finally:
         random.setstate(before)
+
+
+def _position(generator: random.Random) -> Twister:
+    """Where a generator stands."""
+    state = array.array("I", _random.Random.getstate(generator))
+    return Twister(state[:WORDS].tobytes(), state[WORDS])
+
+
+def _of_system(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of SystemRandom, drawing fresh noise; a module that is being imported gets the system's own."""
+    original = getattr(random.SystemRandom, name)
+    return lambda self, *args: original(self, *args) if importing() else method(self, *args)
+
+
+def _secrets(methods: dict[str, Callable[..., Any]]) -> list[tuple[Any, Any]]:
+    """The functions of `secrets` that draw from few outcomes."""
+    choice, below = methods["choice"], methods["randrange"]
+    bits = _of_system("getrandbits", methods["getrandbits"])
+    return [
+        (secrets.choice, lambda population: choice(SYSTEM, population)),
+        (secrets.randbelow, lambda n: below(SYSTEM, n)),
+        (secrets.randbits, lambda k: bits(SYSTEM, k)),
+    ]
 
 
 class _Bound:
@@ -65,16 +97,21 @@ def _bound(method: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args, **kwargs: method(GLOBAL, *args, **kwargs)
 
 
+def _made(kind: type, *_: Any, **__: Any) -> Any:
+    """A generator not yet seeded, as Random.__init__ does it: that in C would look into a seed."""
+    return super(random.Random, kind).__new__(kind)
+
+
 def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
     def draw(generator: random.Random, request: Any, make: Callable[..., Any]) -> Any:
         if isinstance(generator, random.SystemRandom):
-            raise not_understood("the operating system's randomness", "use random.random")
-        if generator is GLOBAL:
-            streams.unmoved(id(GLOBAL))
-        state = hash(generator.getstate())
-        RAW(generator)
-        streams.moved(id(generator))
-        return streams.draw(("random", state), request, make)
+            return streams.draw(Stretch("the operating system", ()), request, make)  # fresh each time
+        before = _position(generator)
+        streams.unmoved(id(generator), before)
+        draw_really(generator, request)
+        after = _position(generator)
+        streams.moved(id(generator), after)
+        return streams.draw(stretch(before, after), ("random", request), make)
 
     def one(self: random.Random) -> Noise:
         return draw(self, "random", lambda run: Noise(run.uniform()))
@@ -108,6 +145,14 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
             self, (name, low, high, count), lambda run: sampling.integers(run, low, high, count, f"random.{name}")
         )
 
+    def raw_bits(self: random.Random, k: int) -> int:
+        if isinstance(self, random.SystemRandom):
+            return int.from_bytes(URANDOM((k + 7) // 8)) >> (-k % 8)
+        streams.unmoved(id(self), _position(self))
+        bits = RAW_BITS(self, k)
+        streams.moved(id(self))
+        return bits
+
     def choice(self: random.Random, population: Sequence[Any]) -> Any:
         if not len(population):
             raise IndexError("Cannot choose from an empty sequence")
@@ -119,6 +164,11 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
 
     def randint(self: random.Random, a: int, b: int) -> int:
         return integers(self, a, b + 1, 1, "randint")[0]
+
+    def getrandbits(self: random.Random, k: int) -> int:
+        if k > SMALL:  # too many to take each way: good for a seed
+            return marked(raw_bits(self, k), f"random.getrandbits({k})")
+        return integers(self, 0, 2**k, 1, "getrandbits")[0]
 
     def order(self: random.Random, n: int, k: int, name: str) -> list[int]:
         return draw(self, (name, n, k), lambda run: sampling.indices(run, [1] * n, k, False, f"random.{name}"))
@@ -147,7 +197,7 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
 
     drawing = {
         "random": one, "uniform": uniform, "choice": choice, "choices": choices, "randrange": randrange,
-        "randint": randint, "shuffle": shuffle, "sample": sample,
+        "randint": randint, "shuffle": shuffle, "sample": sample, "getrandbits": getrandbits,
     }  # fmt: skip
     methods = drawing | {name: _refusal(name) for name in OTHERS if hasattr(random.Random, name)}
 
@@ -155,7 +205,7 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
         original = getattr(random.Random, name)
 
         def moved(self: random.Random, *args: Any, **kwargs: Any) -> None:
-            original(self, *args, **kwargs)
+            original(self, *map(plain, args), **kwargs)
             streams.moved(id(self))
 
         return moved
@@ -164,15 +214,9 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
     return {name: unless_importing(name, method) for name, method in methods.items()} | moved
 
 
-def _urandom(size: int) -> bytes:
-    """os.urandom, refused; but 128 bits are how numpy seeds a generator given no seed, and what that draws is seen."""
-    if importing() or (size == 16 and sys._getframe(1).f_code is random.SystemRandom.getrandbits.__code__):
-        return URANDOM(size)
-    raise not_understood("the operating system's randomness", "use random.random")
-
-
 def _own_randomness(kind: type) -> bool:
-    return any("random" in vars(base) or "getrandbits" in vars(base) for base in kind.__mro__[: -len(_OURS)])
+    own = [base for base in kind.__mro__[: -len(_OURS)] if base is not random.SystemRandom]
+    return any("random" in vars(base) or "getrandbits" in vars(base) for base in own)
 
 
 def _refusal(name: str) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ other one raises. In-place draws (`uniform_`, `exponential_`, ..) turn the tenso
 """
 
 import functools
+import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +18,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from rheocheck.intercept import sampling, symbols
+from rheocheck.intercept.doors_torch import refuse_devices, torch_threads
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.positions import WORDS, Twister, stretch
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 from rheocheck.intercept.torch_operations import operations
@@ -51,22 +54,24 @@ class TorchRandomness(TorchDispatchMode):
             raise not_understood(f"torch's random operation {name}", "use rand, multinomial, bernoulli or exponential_")
         if kwargs.get("out") is not None:
             raise not_understood(f"torch.{name} with out=", "use its result")
+        request = (*_request(name, args), kwargs.get("dtype") or torch.get_default_dtype())
+        really = partial(func, *args, **kwargs)
+        refuse_devices(name, (*args, *kwargs.values()))
         generator = kwargs.pop("generator", None)
-        return self.draw(
-            generator, lambda run: source(run, *args, **kwargs), (*_request(name, args), kwargs.get("dtype"))
-        )
+        return self.draw(generator, lambda run: source(run, *args, **kwargs), request, really)
 
-    def draw(self, generator: Any, make: Callable[[Run], Any], request: tuple[Any, ...]) -> Any:
-        """The noise of a request, drawn in the generator's state; the real generator moves on."""
+    def draw(
+        self, generator: Any, make: Callable[[Run], Any], request: tuple[Any, ...], really: Callable[[], Any]
+    ) -> Any:
+        """The noise of a request, drawn where the generator stands; `really` moves it on."""
         with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
             generator = torch.default_generator if generator is None else generator
-            if generator is torch.default_generator:
-                self._streams.unmoved(GLOBAL)
-            state = _state(generator)
-            torch.rand((), generator=generator)
-            if generator is torch.default_generator:
-                self._streams.moved(GLOBAL)
-            noise = self._streams.draw(("torch", hash(state)), request, make)
+            before = _position(generator)
+            self._streams.unmoved(id(generator), before)
+            really()
+            after = _position(generator)
+            self._streams.moved(id(generator), after)
+            noise = self._streams.draw(stretch(before, after), ("torch", *request), make)
             return noise.copied() if hasattr(noise, "copied") else noise.clone()
 
 
@@ -97,17 +102,29 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
 
     seeders = [torch.random.manual_seed, torch.random.seed, torch.random.set_rng_state]
     moving = [(seeder, _moving(seeder, streams)) for seeder in seeders]
-    streams.watch(GLOBAL, "torch's own generator", partial(_state, torch.default_generator))
+    streams.watch(GLOBAL, "torch's own generator", _position_now)
     try:
         with replaced(torch.Tensor, methods), rebound(moving), replaced(threading.Thread, {"run": run_seen}), mode:
-            yield
+            with torch_threads(mode):
+                yield
     finally:
         torch.default_generator.set_state(before)
 
 
-def _state(generator: torch.Generator) -> bytes:
+def _position(generator: torch.Generator) -> Twister:
+    """Where a generator on the CPU stands: an MT19937 in the middle of what torch saves of it."""
+    if generator.device.type != "cpu":
+        raise not_understood(f"a generator on {generator.device}", "draw on the CPU, or audit by sampling")
+    state = generator.get_state().numpy()
+    left, _, following = struct.unpack_from("iiQ", state, 8)
+    words = state[24 : 24 + 8 * WORDS].view(np.uint64).astype(np.uint32)
+    return Twister(words.tobytes(), WORDS if left == 1 else following)
+
+
+def _position_now() -> Twister:
+    """Where torch's own generator stands."""
     with _disable_current_modes(), torch._C.DisableTorchFunctionSubclass():
-        return generator.get_state().numpy().tobytes()
+        return _position(torch.default_generator)
 
 
 def _moving(seeder: Callable[..., Any], streams: Streams) -> Callable[..., Any]:
@@ -135,6 +152,10 @@ def _rand_like(run: Run, like: torch.Tensor, *, dtype: Any = None, device: Any =
 def _multinomial(run: Run, weights: torch.Tensor, num_samples: int, replacement: bool = False) -> torch.Tensor:
     rows = numbers(weights).reshape(-1, weights.shape[-1])
     shape = (*weights.shape[:-1], num_samples)
+    if not replacement and 1 < num_samples <= rows.shape[-1] and (np.count_nonzero(rows, axis=-1) < num_samples).any():
+        raise not_understood(
+            "torch.multinomial without replacement of more than have a weight", "draw fewer: torch fills up with any"
+        )
     if replacement or num_samples == 1:
         lazy = sampling.lazy_indices(run, np.repeat(rows, num_samples, axis=0), shape, "torch.multinomial")
         if lazy is not None:
@@ -202,27 +223,39 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 
 def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Callable[..., Any]:
     def method(tensor: torch.Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> torch.Tensor:
+        refuse_devices(name, (tensor, generator))
         kwargs = {{"from": "low", "to": "high"}.get(key, key): value for key, value in kwargs.items()}
         request = (
             name,
             tensor.dtype,
             tuple(tensor.shape),
+            _order(tensor),
             *map(_key, args),
             *sorted((k, _key(v)) for k, v in kwargs.items()),
         )
-        drawn = mode.draw(generator, lambda run: fill(run, tensor, *args, **kwargs), request)
-        return refill(tensor, drawn)
+
+        def really() -> None:
+            like = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
+            getattr(torch._C.TensorBase, name)(like, *args, generator=generator, **kwargs)
+
+        return refill(tensor, mode.draw(generator, lambda run: fill(run, tensor, *args, **kwargs), request, really))
 
     return method
 
 
 def _request(name: str, args: Sequence[Any]) -> tuple[Any, ...]:
-    return (name, *(_key(value, contents=not name.endswith("_like")) for value in args))
+    only_shape = name.endswith("_like") or (name == "bernoulli" and len(args) > 1)  # of what gives no weights
+    return (name, *(_key(value, contents=not only_shape) for value in args))
 
 
 def _key(value: Any, contents: bool = True) -> Any:
     """An argument of a request in a form that can be compared: numbers count, not objects."""
     if isinstance(value, torch.Tensor):
-        shape = value.dtype, tuple(value.shape)
+        shape = value.dtype, tuple(value.shape), _order(value)
         return (shape, numbers(value).tobytes()) if contents else shape
     return tuple(value) if isinstance(value, list | tuple) else value
+
+
+def _order(tensor: torch.Tensor) -> tuple[int, ...]:
+    """The dimensions from the slowest to the fastest in memory: torch draws in that order."""
+    return tuple(sorted((d for d, n in enumerate(tensor.shape) if n > 1), key=lambda d: -tensor.stride(d)))

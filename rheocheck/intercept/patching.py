@@ -27,11 +27,14 @@ def replaced(owner: Any, names: Mapping[str, Any]) -> Iterator[None]:
 def rebound(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
     """Objects (functions, above all) replaced in every module that holds them: `from random import random` included."""
     new = {id(old): value for old, value in pairs}
+    kinds = {type(old) for old, _ in pairs} | {type(value) for _, value in pairs}  # quicker to ask than id
     found = []
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None)
         if isinstance(names, dict) and not getattr(module, "__name__", "").startswith("rheocheck.intercept"):
-            found += [(names, name, value) for name, value in list(names.items()) if id(value) in new]
+            found += [
+                (names, name, value) for name, value in list(names.items()) if type(value) in kinds and id(value) in new
+            ]
     try:
         for names, name, value in found:
             names[name] = new[id(value)]
@@ -44,5 +47,5 @@ def rebound(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
             names = getattr(module, "__dict__", None)
             if isinstance(names, dict) and not getattr(module, "__name__", "").startswith("rheocheck.intercept"):
                 for name, value in list(names.items()):
-                    if id(value) in old:
+                    if type(value) in kinds and id(value) in old:
                         names[name] = old[id(value)]

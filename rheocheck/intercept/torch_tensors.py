@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from rheocheck.intercept import symbols
-from rheocheck.intercept.errors import not_understood
+from rheocheck.intercept.errors import check_precision, not_understood
 from rheocheck.intercept.lazy import Lazy, together
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.symbols import Cells
@@ -42,6 +42,7 @@ class NoiseTensor(torch.Tensor):
             operation = OPERATIONS.get(name)
             if operation is None:
                 raise not_understood(f"torch.{name} of random numbers", ADVICE)
+            _check_promotion([*args, *(kwargs or {}).values()])
             return operation(*map(_decided, args), **{k: _decided(v) for k, v in (kwargs or {}).items()})
 
     @classmethod
@@ -203,6 +204,15 @@ def name_of(func: Any) -> str:
     if name == "__get__":  # a property: its name is that of the descriptor
         return getattr(func.__self__, "__name__", str(func))
     return name
+
+
+def _check_promotion(values: list[Any]) -> None:
+    """Refuse noise without dimensions beside a tensor of halves that has some: torch rounds the noise to their type."""
+    for half in values:
+        if isinstance(half, torch.Tensor) and half.dtype in (torch.float16, torch.bfloat16):
+            for noise in values:
+                if isinstance(noise, NoiseTensor):
+                    check_precision(torch.result_type(noise, half))
 
 
 def _decided(value: Any) -> Any:

@@ -482,7 +482,7 @@ def test_a_progress_bar_only_on_request_or_on_a_terminal(capsys):
 
 
 def test_json_has_the_documented_keys_and_only_finite_numbers():
-    data = json.loads(audit(subjects.impossible, target=subjects.CHAIN, tokens=2, samples=500).to_json())
+    data = json.loads(audit(subjects.impossible, target=subjects.CHAIN, tokens=2, samples=500, seed=1).to_json())
     documented = {
         "verdict", "method", "total_variation", "total_variation_upper", "confidence", "object", "p_value",
         "e_value", "samples", "paths", "smallest_detectable_tv", "witness", "seed", "boundary_tokens",

@@ -1,5 +1,7 @@
 """Loading subjects and targets by name, with and without settings."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,8 @@ from rheocheck.audit.subject import LiveSource, load_subject
 from rheocheck.audit.target import load_target
 from rheocheck.core.errors import InputError
 from rheocheck.core.files import pair_to_json
+from rheocheck.intercept import enumerate_law
+from rheocheck.intercept.seeding import STREAMS, first_seed
 from tests.audit import subjects
 
 HERE = "tests.audit.subjects"
@@ -88,20 +92,52 @@ def test_bad_targets(spec, message):
         load_target(spec, {})
 
 
-def test_seeds_do_not_repeat_within_or_between_streams():
+def seeds_of(seed, stream, calls):
+    """The seeds that a subject is given."""
     seeds = []
 
     def subject(context, n_tokens, seed):
         seeds.append(seed)
         return [0]
 
-    for stream in range(8):
-        source = LiveSource(subject, (), 1, seed=7, stream=stream)
-        for _ in range(2000):
-            source.draw(1)
-    assert len(set(seeds)) == 16_000
+    source = LiveSource(subject, (), 1, seed=seed, stream=stream)
+    for _ in range(calls):
+        source.draw(1)
+    return seeds
+
+
+def test_seeds_do_not_repeat_within_or_between_streams():
+    seeds = [seed for stream in range(15) for seed in seeds_of(7, stream, 1000)]
+    assert len(set(seeds)) == 15_000
     assert min(seeds) >= 0
     assert max(seeds) < 2**32
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7, 2**31 - 1, 2**32 - 1, 2**32, 10**12])
+def test_neighbouring_audits_share_no_seed_of_a_call(seed):
+    """Nor an audit and an enumeration, their own or their neighbour's."""
+    seen = []
+
+    def subject(context, n_tokens, seed):
+        seen.append(seed)
+        return [int(random.Random(seed).random() < 0.5) for _ in range(n_tokens)]
+
+    for neighbour in (seed, seed + 1, seed + 2):
+        enumerate_law(subject, (), 3, seed=neighbour)
+        seen += seeds_of(neighbour, 0, 1000)
+    assert len(set(seen)) == len(seen) > 3000
+
+
+def test_two_of_a_hundred_audits_have_900_000_calls_each_before_they_meet():
+    """Seeds are a bijection of a counter: audits meet when their counters do. Random starts would not do."""
+
+    def nearest(starts):
+        starts = np.sort(np.array(starts, dtype=np.int64))
+        return int(np.diff(np.append(starts, starts[0] + 2**32)).min())
+
+    for first in (0, 12345, 2**32 - 50):
+        assert nearest([first_seed(first + i) for i in range(100)]) > 900_000 * STREAMS
+    assert nearest(np.random.default_rng(0).integers(2**32, size=100)) < 900_000 * STREAMS
 
 
 def test_a_source_goes_on_where_another_ended():

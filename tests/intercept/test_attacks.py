@@ -253,7 +253,7 @@ def the_operating_system():
     return int(os.urandom(1)[0] == 0)
 
 
-@refused
+@emits({0: 0.999, 1: 0.001})
 def the_module_secrets():
     return int(secrets.randbelow(1000) == 0)
 

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+import torch
 
 from rheocheck.intercept import conformance
 
@@ -109,3 +110,118 @@ def test_an_error_of_many_lines_is_one_line():
 
 def test_no_ids_at_all():
     assert "must return a sequence of token ids, got None" in str(conformance(lambda context, n_tokens: None))
+
+
+# ---- unseeded generators made in the call ----------------------------------------------------------------------------
+
+LAW = [0.5, 0.3, 0.2]
+
+
+def unseeded_numpy(context, n_tokens):
+    return [int(x) for x in np.random.default_rng().choice(3, p=LAW, size=n_tokens)]
+
+
+def unseeded_random(context, n_tokens):
+    return random.Random().choices(range(3), LAW, k=n_tokens)
+
+
+def unseeded_random_state(context, n_tokens, seed):
+    return [int(x) for x in np.random.RandomState().choice(3, p=LAW, size=n_tokens)]
+
+
+def unseeded_bit_generator(context, n_tokens):
+    rng = np.random.Generator(np.random.Philox())
+    return [int(rng.choice(3, p=LAW)) for _ in range(n_tokens)]
+
+
+def spawned_from_an_unseeded_sequence(context, n_tokens):
+    return [int(np.random.default_rng(s).choice(3, p=LAW)) for s in np.random.SeedSequence().spawn(n_tokens)]
+
+
+def the_module_seeded_anew(context, n_tokens):
+    random.seed()
+    return random.choices(range(3), LAW, k=n_tokens)
+
+
+def numpy_seeded_anew(context, n_tokens):
+    np.random.seed()
+    return [int(np.random.choice(3, p=LAW)) for _ in range(n_tokens)]
+
+
+def torch_seeded_anew(context, n_tokens):
+    torch.seed()
+    return [int(x) for x in torch.multinomial(torch.tensor(LAW), n_tokens, replacement=True)]
+
+
+UNSEEDED = [unseeded_numpy, unseeded_random, unseeded_random_state, unseeded_bit_generator,
+            spawned_from_an_unseeded_sequence, the_module_seeded_anew, numpy_seeded_anew,
+            torch_seeded_anew]  # fmt: skip
+
+
+@pytest.mark.parametrize("subject", UNSEEDED)
+def test_an_unseeded_generator_is_a_note_and_the_questions_go_on(subject):
+    report = conformance(subject, vocab_size=3)
+    assert report.ok and report.checks[-1].name == "enumeration"
+    (note,) = [check for check in report.checks if "by chance" in check.text]
+    line = subject.__code__.co_firstlineno + 1
+    assert (note.ok, note.name) == (None, "seed")
+    assert f"repeats only by chance: makes an unseeded generator at test_conformance.py:{line}" in note.text
+
+
+@pytest.mark.parametrize("subject", [unseeded_numpy, unseeded_random, unseeded_bit_generator])
+def test_an_unseeded_generator_is_enumerated(subject):
+    assert conformance(subject, vocab_size=3).enumerable
+
+
+class KeepsAGenerator:
+    """Made at the first call, unseeded, and kept: a state between calls, whatever it was made of."""
+
+    rng = None
+
+    def __call__(self, context, n_tokens):
+        self.rng = self.rng or np.random.default_rng()
+        return [int(self.rng.choice(3, p=LAW)) for _ in range(n_tokens)]
+
+
+def counting_beside_an_unseeded_generator(context, n_tokens, calls=[0]):  # noqa: B006
+    calls[0] += 1
+    return [(int(np.random.default_rng().integers(2)) + calls[0]) % 3] * n_tokens
+
+
+def seeding_now_and_then(context, n_tokens, calls=[0]):  # noqa: B006
+    calls[0] += 1
+    return [random.Random(None if calls[0] % 3 else 5).randrange(3) for _ in range(n_tokens)]
+
+
+class GeneratorOfTheObject:
+    def __init__(self):
+        self.rng = random.Random()
+
+    def __call__(self, context, n_tokens):
+        return self.rng.choices(range(3), LAW, k=n_tokens)
+
+
+@pytest.mark.parametrize(
+    "subject", [KeepsAGenerator(), counting_beside_an_unseeded_generator, seeding_now_and_then, GeneratorOfTheObject()]
+)
+def test_a_state_between_calls_fails_beside_an_unseeded_generator_too(subject):
+    report = conformance(subject, vocab_size=3)
+    assert failing(report) == ["seed"]
+    assert "must return the same ids for the same seed" in report.checks[-1].text
+
+
+class UnseededSample(Good):
+    def sample(self, context, n_tokens, samples, seed):
+        return np.random.default_rng().integers(3, size=(samples, n_tokens))
+
+
+def test_an_unseeded_batch_is_a_note():
+    report = conformance(UnseededSample(), vocab_size=3)
+    assert report.ok and report.enumerable
+    assert "note   sample: repeats only by chance: makes an unseeded generator at test_conformance.py" in str(report)
+
+
+def test_the_entropy_of_the_system_is_put_back():
+    conformance(unseeded_random)
+    assert random.Random().random() != random.Random().random()
+    assert np.random.default_rng().random() != np.random.default_rng().random()

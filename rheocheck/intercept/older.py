@@ -1,0 +1,43 @@
+"""What is older than the audit and cannot be replaced by name: bit generators, and pipes to other processes."""
+
+import gc
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+from rheocheck.intercept import search
+from rheocheck.intercept.doors_numpy import KINDS
+from rheocheck.intercept.outside import PROCESSES
+from rheocheck.intercept.patching import replaced
+from rheocheck.intercept.positions import numpy_position
+from rheocheck.intercept.streams import Streams
+
+
+@contextmanager
+def older_sources(streams: Streams) -> Iterator[None]:
+    """Older bit generators watched: drawn from by themselves, they have moved unseen. Older pipes shut."""
+    found = [x for x in gc.get_objects() if type(x) in KINDS or type(x) is subprocess.Popen]
+    with ExitStack() as stack:
+        for one in found:
+            if type(one) is subprocess.Popen:
+                pipes = {name: _Shut(getattr(one, name)) for name in ("stdout", "stderr") if getattr(one, name, None)}
+                stack.enter_context(replaced(one, pipes))
+            else:
+                streams.watch(id(one), f"a numpy {type(one).__name__}", partial(numpy_position, one))
+        del found
+        yield
+
+
+class _Shut:
+    """A pipe that is not read from while a subject runs."""
+
+    def __init__(self, pipe: Any) -> None:
+        self._pipe = pipe
+
+    def __getattr__(self, name: str) -> Any:
+        return PROCESSES.refuse() if search._active else getattr(self._pipe, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(PROCESSES.refuse() if search._active else self._pipe)
