@@ -16,7 +16,7 @@ from rheocheck.audit.bar import covered_bar
 from rheocheck.audit.boundaries import boundary_faults, boundary_tokens
 from rheocheck.audit.confirmation import Confirmation, plain_run
 from rheocheck.audit.difference import difference
-from rheocheck.audit.exact_witness import exact_witness, replay_command, shortest_path, shown_path
+from rheocheck.audit.exact_witness import exact_witness, replay_command, shown_path, unexplained_path
 from rheocheck.audit.references import BaselineReference, Reference, TargetReference
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.subject import load_subject
@@ -31,6 +31,9 @@ DISAGREE = (
     "interception and plain runs disagree, so nothing is said about this subject: its randomness is not all "
     "intercepted, or it keeps state between runs; please report it, and try --method sampled"
 )
+
+RESCALED = "that is right only where what is left of it is rescaled, or where the questions are one draw"
+MAX_REUSES = 3  # notes about them
 
 
 def exact_audit(
@@ -147,10 +150,10 @@ class _Outcome:
         return None if plain is None else plain.text
 
     def _shown(self, question: dict[str, Any] | None) -> tuple[Witness | None, ShownPath | None]:
-        """The witness, and the shortest path that shows it."""
+        """The witness, and a path to it that the target does not explain."""
         found = exact_witness(self.found[0], self.reference)
         witness = found and Witness(self.context + found.context, found.token, found.emitted, found.target)
-        path = shortest_path(self.found[0], self.reference, self.seen, found)
+        path = unexplained_path(self.found[0], self.reference, self.seen, found)
         if path is None:
             return witness, None
         indices = [choice.index for choice in path.choices]
@@ -158,6 +161,7 @@ class _Outcome:
 
     def _notes(self, plain: Confirmation | None) -> tuple[str, ...]:
         notes = [DISAGREE] if plain is not None and not plain.agrees else []
+        notes += [f"{reuse}; {RESCALED}" for reuse in self.found[0].reuses[:MAX_REUSES]]
         if self.batched:
             notes.append("this is the law of single calls: what subject.sample() draws was not looked at")
         if self.stopped:

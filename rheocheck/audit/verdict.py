@@ -37,23 +37,31 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Step:
-    """One random choice on a path: branch `index` of `outcomes` was taken, which has probability `weight`."""
+    """One random choice on a path: branch `index` of `outcomes` was taken, which has probability `weight`.
+
+    line, caller  where it was made, and what called the function of that line; None where that is the subject
+    """
 
     index: int
     outcomes: int
     weight: float
     what: str
     line: str
+    caller: str | None = None
 
 
 @dataclass(frozen=True)
 class ShownPath:
-    """Random choices that lead to `word`, in order, and the command that runs the subject through them again."""
+    """Random choices that lead to `word`, in order, and the command that runs the subject through them again.
+
+    reuses  noise that decided more than one thing on the way, a sentence each
+    """
 
     word: Context
     weight: float
     choices: tuple[Step, ...]
     replay: str
+    reuses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,8 @@ class Verdict:
     alpha, tv               what the audit was asked: false-alarm rate, and the bias worth finding
     witness                 where the bias is seen best; null unless biased, and where the bias is one of dependence
     seed                    the seed that repeats the run, "best effort", or null for recorded samples
-    path                    exact methods: the fewest random choices that show the witness, and how to rerun them
+    path                    exact methods: random choices that end in the witness beyond what the target explains, and how to
+                            rerun them
     boundary_faults         exact methods: what the subject emits on events of probability zero and the reference never
     interrupted             whether Ctrl-C ended the draws or the enumeration
     notes                   what the reader must know besides, one sentence each

@@ -21,7 +21,8 @@ from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
 from rheocheck.intercept.errors import refusals_kept
 from rheocheck.intercept.on_random import random_randomness
-from rheocheck.intercept.run import Choice, Run
+from rheocheck.intercept.reuse import Reuse, reused
+from rheocheck.intercept.run import Choice, Run, Step, rounded
 from rheocheck.intercept.search import Search, perform
 from rheocheck.intercept.seeding import seed_globals
 from rheocheck.intercept.streams import Streams, check_fresh
@@ -39,6 +40,15 @@ class Path:
     choices: tuple[Choice, ...]
     weight: Fraction
     word: Context
+
+    @classmethod
+    def to(cls, last: Step | None, word: Context) -> "Path":
+        """The run that ends in this choice."""
+        choices = () if last is None else tuple(step.choice() for step in last.script())
+        weight = Fraction(1)
+        for choice in choices:
+            weight = rounded(weight * choice.weight)
+        return cls(choices, weight, word)
 
     @property
     def script(self) -> tuple[int, ...]:
@@ -62,8 +72,9 @@ class Enumeration:
     law         probability of every word of `tokens` ids that was emitted; all of it when `unseen` is 0
     unseen      probability of the runs not made
     stopped     why it ended early: "max_paths", "max_seconds", "interrupted", or None
-    shortest    for every word, the run with the fewest choices that emits it
+    endings     for every word, the last choice of each run that emits it, which stands for all of that run
     boundaries  what is emitted on events of probability zero
+    reuses      noise that decided more than one thing
     """
 
     law: dict[Context, Fraction] = field(repr=False)
@@ -71,8 +82,9 @@ class Enumeration:
     paths: int
     stopped: str | None
     seconds: float
-    shortest: dict[Context, Path] = field(repr=False)
+    endings: dict[Context, list[Step | None]] = field(repr=False)
     boundaries: tuple[Boundary, ...] = field(repr=False)
+    reuses: tuple[Reuse, ...] = ()
 
 
 def enumerate_law(
@@ -93,7 +105,8 @@ def enumerate_law(
     """
     started = time.monotonic()
     law: dict[Context, Fraction] = {}
-    shortest: dict[Context, Path] = {}
+    endings: dict[Context, list[Step | None]] = {}
+    reuses: dict[tuple[str, ...], Reuse] = {}
     boundaries: dict[Boundary, None] = {}
     paths, null_paths, stopped = 0, 0, None
     with _Caller(subject, context, tokens, seed) as caller:
@@ -109,8 +122,9 @@ def enumerate_law(
                     boundaries[Boundary(word, run.null.what, run.null.line)] = None
                 else:
                     law[word] = law.get(word, Fraction(0)) + run.weight
-                    if word not in shortest or len(run.choices) < len(shortest[word].choices):
-                        shortest[word] = Path(tuple(run.choices), run.weight, word)
+                    endings.setdefault(word, []).append(run.last)
+                for reuse in reused(run.choices):
+                    reuses.setdefault(reuse.lines, reuse)
                 if paths <= REPEATS:
                     caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
                 if progress is not None:
@@ -129,7 +143,7 @@ def enumerate_law(
             stopped = "interrupted"
     unseen = max(search.unseen, 1 - sum(law.values(), Fraction(0))) if stopped == "interrupted" else search.unseen
     seconds = time.monotonic() - started
-    return Enumeration(law, unseen, paths, stopped, seconds, shortest, tuple(boundaries))
+    return Enumeration(law, unseen, paths, stopped, seconds, endings, tuple(boundaries), tuple(reuses.values()))
 
 
 def replay(

@@ -43,10 +43,21 @@ def not_understood(what: str, advice: str) -> NotUnderstood:
 
 def line() -> str:
     """The innermost line that is neither ours nor a numerical library's, as "file.py:12"."""
+    return next(_lines(), "an unknown line")
+
+
+def caller() -> str | None:
+    """The line that called the function of `line()`; None where that is the subject itself."""
+    lines = _lines()
+    here = next(lines, None)
+    return next((outer for outer in lines if outer != here), None)
+
+
+def _lines() -> Iterator[str]:
+    """The subject's lines, the innermost first, without those of numerical libraries."""
     for frame in _frames():
         if frame.f_globals.get("__name__", "").split(".")[0] not in LIBRARIES:
-            return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
-    return "an unknown line"
+            yield f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
 def importing() -> bool:

@@ -42,7 +42,8 @@ def path_lines(path: ShownPath) -> list[str]:
     choices = "1 random choice" if count == 1 else f"{count} random choices"
     head = f"path: {choices}, probability {number(path.weight)}, emits {spaced(path.word)}"
     width = max(len(_branch(step)) for step in path.choices)
-    return [head, *(f"  {_branch(step):<{width}}  {step.what}  ({step.line})" for step in path.choices)]
+    steps = [f"  {_branch(step):<{width}}  {step.what}  ({_place(step)})" for step in path.choices]
+    return [head, *steps, *(f"  {reuse}" for reuse in path.reuses)]
 
 
 def after(context: Context) -> str:
@@ -52,6 +53,10 @@ def after(context: Context) -> str:
 
 def _branch(step: Step) -> str:
     return f"{step.index} of 0..{step.outcomes - 1}, probability {number(step.weight)}"
+
+
+def _place(step: Step) -> str:
+    return step.line if step.caller is None else f"{step.line}, called from {step.caller}"
 
 
 def _variation(verdict: Verdict) -> str:
