@@ -4,20 +4,24 @@
     no_bias_found  it certainly is not. Never "lossless": the law is that of float code
     inconclusive   the enumeration was cut short and its interval decides nothing; or a plain run contradicts it
 
-Nothing here is random, so confidence is 1 - if interception understood every choice, which a plain run of the subject
-checks whenever a bias was found.
+Nothing in an enumeration is random, so confidence is 1 - if interception understood every choice. That is checked by
+plain runs of the subject, which confirm a bias, and bound what can be hidden behind "no bias found" (audit.plain_runs).
 """
 
 from fractions import Fraction
 from typing import Any
 
-from rheocheck.audit.arguments import check_budget, check_question
+from rheocheck.audit.arguments import check_budget, check_integers, check_question
 from rheocheck.audit.bar import covered_bar
 from rheocheck.audit.boundaries import boundary_faults, boundary_tokens
 from rheocheck.audit.confirmation import Confirmation, plain_run
 from rheocheck.audit.difference import difference
 from rheocheck.audit.exact_witness import exact_witness, replay_command, shown_path, unexplained_path
+from rheocheck.audit.plain_runs import PlainRuns, Side
+from rheocheck.audit.plain_runs import plain_runs as run_plainly
+from rheocheck.audit.processes import Importable, importable
 from rheocheck.audit.references import BaselineReference, Reference, TargetReference
+from rheocheck.audit.rests_on import rests_on
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.subject import load_subject
 from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, Target, as_target, joint_law, load_target
@@ -52,6 +56,7 @@ def exact_audit(
     seed: int = 0,
     question: dict[str, Any] | None = None,
     confirm: bool = True,
+    plain_runs: int | None = None,
     progress: bool | None = None,
 ) -> Verdict:
     """Whether the exact law of `subject` is that of `target` (or of `baseline`) over `tokens` tokens after `context`.
@@ -61,7 +66,8 @@ def exact_audit(
     max_paths, max_seconds  end the enumeration early, with a certified interval for TV; Ctrl-C does too
     alpha, tv  only repeated in the verdict: an enumeration has no false alarms, and finds any bias
     question  what a command line calls the subject, target and settings: for the command that reruns a path
-    confirm   after a bias, check the enumerated law by plain draws
+    confirm   check the enumerated law by plain runs of the code; without them nothing is said of hidden randomness
+    plain_runs  how many of them, instead of at least 200 and as many as the time of the enumeration allows
     progress  a progress bar on stderr: yes, no, or (None) when stderr is a terminal
 
     Raises InputError, and its subclass NotUnderstood where the subject does what interception cannot follow.
@@ -69,6 +75,7 @@ def exact_audit(
     context = tuple(context)
     check_question(target, baseline, context, tokens, alpha=alpha, tv=tv, rtol=rtol, seed=seed)
     check_budget(max_paths, max_seconds, float_tolerance)
+    check_integers(plain_runs=(plain_runs, 1))
     sides = [_live(subject, context, "SUBJECT")]
     sides += [] if baseline is None else [_live(baseline, context, "--baseline")]
     law = _target(target, context)
@@ -80,10 +87,14 @@ def exact_audit(
         found, reference or BaselineReference(found[-1], context, tokens), context, tokens, float_tolerance,
         (1 + rtol) ** tokens - 1, seed, any(getattr(side, "sample", None) is not None for side in sides),
     )  # fmt: skip
-    plain = None
+    plain, runs = None, None
+    vocab_size = None if law is None else law.vocab_size
     if confirm and outcome.word == "biased" and not outcome.interrupted:
-        plain = outcome.confirmed(sides, None if law is None else law.vocab_size, progress)
-    return outcome.verdict(plain, question, alpha, tv)
+        plain = outcome.confirmed(sides, vocab_size, plain_runs, progress)
+    if confirm and outcome.word == "no_bias_found" and not outcome.interrupted:
+        runs = outcome.run_plainly(sides, _names(sides, subject, baseline, question), vocab_size, plain_runs, progress)
+    verdict = outcome.verdict(plain, question, alpha, tv)
+    return verdict if outcome.word != "no_bias_found" else rests_on(verdict, runs, DISAGREE)
 
 
 class _Outcome:
@@ -102,12 +113,30 @@ class _Outcome:
         self.interrupted = any(one.stopped == "interrupted" for one in found)
         self.faults = boundary_faults(found[0], reference)
 
-    def confirmed(self, sides: list[Any], vocab_size: int | None, progress: bool | None) -> Confirmation:
+    def run_plainly(
+        self, sides: list[Any], names: list[Importable | None], vocab_size: int | None, number: int | None,
+        progress: bool | None,
+    ) -> PlainRuns:  # fmt: skip
+        """What plain runs exclude that the enumeration could not see."""
+        never = frozenset(fault.word for fault in self.faults)
+        laws = [self.seen.emitted, self.seen.reference]
+        checked = [
+            Side(side, law, self.reference.cell, name, never)
+            for side, law, name in zip(sides, laws, names, strict=False)
+        ]
+        return run_plainly(
+            checked, self.context, self.tokens, vocab_size=vocab_size, seed=self.seed,
+            seconds=sum(one.seconds for one in self.found), number=number, progress=progress,
+        )  # fmt: skip
+
+    def confirmed(
+        self, sides: list[Any], vocab_size: int | None, number: int | None, progress: bool | None
+    ) -> Confirmation:
         """What plain draws say."""
         never = frozenset(fault.word for fault in self.faults)
         return plain_run(
             sides, self.reference, self.seen, self.law_tolerance, context=self.context, tokens=self.tokens,
-            vocab_size=vocab_size, seed=self.seed, never=never, progress=progress,
+            vocab_size=vocab_size, seed=self.seed, never=never, number=number, progress=progress,
         )  # fmt: skip
 
     def verdict(self, plain: Confirmation | None, question: dict[str, Any] | None, alpha: float, tv: float) -> Verdict:
@@ -185,6 +214,17 @@ def _live(side: Any, context: Context, what: str) -> Any:
             f"a subject must be a function (context, n_tokens) -> ids, got {type(loaded).__name__}: wrap it in one"
         )
     return loaded
+
+
+def _names(sides: list[Any], subject: Any, baseline: Any, question: dict[str, Any] | None) -> list[Importable | None]:
+    """By what names other processes can import the subject and the baseline."""
+    asked = question or {}
+    given = (("subject", subject, "SUBJECT"), ("baseline", baseline, "--baseline"))
+    names = []
+    for side, (key, value, what) in zip(sides, given, strict=False):
+        spec, settings = (value, {}) if isinstance(value, str) else (asked.get(key), asked.get("settings"))
+        names.append(importable(side, spec if isinstance(spec, str) else None, settings, what))
+    return names
 
 
 def _target(target: Any, context: Context) -> Target | None:

@@ -38,14 +38,15 @@ def audit(
     resume: str | None = None,
     question: dict[str, Any] | None = None,
     confirm: bool = True,
+    plain_runs: int | None = None,
     progress: bool | None = None,
 ) -> Verdict:
     """Whether `subject` emits the law of `target` (or of `baseline`) over `tokens` tokens after `context`.
 
     method   sampled; exact; auto: exact within a budget (`max_seconds`, else 20 s), and sampled where that decides
              nothing. `samples`, `depth`, `resume` and recorded samples are for sampled: with auto they mean it
-    The others: samples, tv, depth, resume as in `audit.sampled`; float_tolerance, max_paths, max_seconds as in
-    `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises InputError.
+    The others: samples, tv, depth, resume as in `audit.sampled`; float_tolerance, max_paths, max_seconds,
+    plain_runs as in `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises InputError.
     """
     if method not in METHODS:
         raise InputError(f"--method must be one of {', '.join(METHODS)}, got {method!r}: try auto")
@@ -54,7 +55,9 @@ def audit(
         target=target, baseline=baseline, context=tuple(context), tokens=tokens, alpha=alpha, rtol=rtol, seed=seed,
         question=question, confirm=confirm, progress=progress,
     )  # fmt: skip
-    exact = shared | dict(tv=DEFAULT_TV if tv is None else tv, float_tolerance=float_tolerance, max_paths=max_paths)
+    exact = shared | dict(
+        tv=DEFAULT_TV if tv is None else tv, float_tolerance=float_tolerance, max_paths=max_paths, plain_runs=plain_runs
+    )  # fmt: skip
     sampling = shared | dict(samples=samples, tv=tv, depth=depth, resume=resume)
     asked = {"--samples": samples, "--depth": depth, "--resume": resume}
     given = next((name for name, value in asked.items() if value is not None), None)
@@ -63,6 +66,10 @@ def audit(
     if method == "sampled" and (max_paths is not None or max_seconds is not None):
         name, value = ("paths", max_paths) if max_seconds is None else ("seconds", max_seconds)
         raise InputError(f"--max-{name} must go with --method exact or auto, got {value} with sampled: try --samples")
+    if method == "sampled" and plain_runs is not None:
+        raise InputError(
+            f"--plain-runs must go with --method exact or auto, got {plain_runs} with sampled: try --samples"
+        )
     if method == "exact":
         return _exact(subject, max_seconds=max_seconds, **exact)
     note = None

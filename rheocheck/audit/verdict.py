@@ -105,8 +105,13 @@ class Verdict:
     alpha, tv               what the audit was asked: false-alarm rate, and the bias worth finding
     witness                 where the bias is seen best; null unless biased, and where the bias is one of dependence
     seed                    the seed that repeats the run, "best effort", or null for recorded samples
-    path                    exact methods: random choices that end in the witness beyond what the target explains, and how to
-                            rerun them
+    path                    exact methods: random choices that end in the witness, beyond what the target explains, and
+                            how to rerun them
+    plain_runs, plain_processes   exact methods: runs of the code without interception behind "no bias found", and the
+                            processes they were spread over; null where the verdict needs none
+    hidden_tv, hidden_event what these runs leave possible, each with confidence 1 - 1e-6: randomness that interception
+                            cannot see may change the enumerated law by this TV; an event that emits a word which is
+                            not in that law has at most this probability
     boundary_faults         exact methods: what the subject emits on events of probability zero and the reference never
     interrupted             whether Ctrl-C ended the draws or the enumeration
     notes                   what the reader must know besides, one sentence each
@@ -143,6 +148,10 @@ class Verdict:
     tolerance: float | None = None
     path: ShownPath | None = None
     boundary_faults: tuple[BoundaryFault, ...] = ()
+    plain_runs: int | None = None
+    plain_processes: int | None = None
+    hidden_tv: float | None = None
+    hidden_event: float | None = None
 
     @property
     def exit_code(self) -> int:

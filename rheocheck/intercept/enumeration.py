@@ -19,11 +19,11 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
-from rheocheck.intercept.errors import refusals_kept
+from rheocheck.intercept.errors import crash, refusals_kept
 from rheocheck.intercept.on_random import random_randomness
 from rheocheck.intercept.reuse import Reuse, reused
 from rheocheck.intercept.run import Choice, Run, Step, rounded
-from rheocheck.intercept.search import Search, perform
+from rheocheck.intercept.search import Search, current, perform
 from rheocheck.intercept.seeding import seed_globals
 from rheocheck.intercept.streams import Streams, check_fresh
 
@@ -193,10 +193,7 @@ class _Caller:
         except (RheocheckError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:
-            raise InputError(
-                f"{call} must return token ids, it raised {type(error).__name__} on some random choices: {error}; run "
-                "this call by itself, or audit by sampling"
-            ) from error
+            raise _raised(error, call) from error
         self._streams.check()
         if _libraries() != self._libraries:
             late = ", ".join(sorted(_libraries() - self._libraries))
@@ -217,6 +214,22 @@ class _Caller:
                     f"{word} and {again}: it keeps state between calls, or draws randomness that is not seen"
                 )
             check_fresh(states, self._streams.states())
+
+
+def _raised(error: BaseException, call: str) -> InputError:
+    """The error for an exception out of a call: the subject's own, with the choices that lead there, or our crash."""
+    ours, place = crash(error)
+    what = f"{type(error).__name__} at {place}: {error}"
+    choices = ",".join(str(choice.index) for choice in current().choices)
+    if ours:
+        return NotUnderstood(
+            f"an exact audit must follow {call}, got a fault of rheocheck itself, {what}; please report it, and try "
+            "--method sampled"
+        )
+    return InputError(
+        f"{call} must return token ids, it raised {what}; its random choices were --replay {choices or repr('')}: run "
+        "them again, or audit by sampling"
+    )
 
 
 def _libraries() -> set[str]:

@@ -31,8 +31,8 @@ def reused(choices: Iterable[Choice]) -> list[Reuse]:
 
 
 def _told_apart(places: list[tuple[str, str | None]]) -> tuple[str, ...]:
-    """The lines; with their callers where the lines alone are the same."""
+    """The lines; with what called their function where one line stands for several places."""
     lines = [line for line, _ in places]
     return tuple(
-        line if lines.count(line) == 1 else f"{line}, called from {caller or 'the audit'}" for line, caller in places
+        f"{line}, called from {caller}" if caller and lines.count(line) > 1 else line for line, caller in places
     )
