@@ -35,7 +35,7 @@ from rheocheck.stats.chi_square import chi_square
 
 CONTRADICTION = 1e-6
 NUMBERS = (200, 500, 1000, 2000, 5000, 10_000, 20_000)
-QUICK, LONGEST = 0.2, 60.0  # seconds that are always worth it, and at most
+QUICK, LONGEST = 0.1, 60.0  # seconds that are always worth it, and at most
 WARM = 5  # calls that tell the time, and count for nothing
 PLANNING, PLAIN = 3, 4  # of the seeds of global generators
 STREAM = 6  # of the seeds of calls: no other run's

@@ -135,6 +135,7 @@ class Processes:
     def _send(self, k: int, job: Job) -> None:
         worker = self._workers[k]
         if worker is None or worker.poll() is not None:
+            self._stop(k)
             worker = self._workers[k] = _started(k)
         assert worker.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it has died: the answer will say so

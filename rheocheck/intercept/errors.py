@@ -72,7 +72,7 @@ def crash(error: BaseException) -> tuple[bool, str]:
     Stand-ins raise on purpose what the real samplers raise, by a `raise`; anything else within them is our own crash.
     """
     frames = [(f.tb_frame, f.tb_lineno) for f in _traceback(error)]
-    own = [one for one in frames if one[0].f_code.co_filename != CALLER and not _of_a_library(one[0])]
+    own = [one for one in frames if one[0].f_code.co_filename != CALLER and not _foreign(one[0])]
     frame, number = (own or frames)[-1]
     file = frame.f_code.co_filename
     on_purpose = linecache.getline(file, number).strip().startswith("raise ") and not isinstance(error, AssertionError)
@@ -91,6 +91,11 @@ def _traceback(error: BaseException) -> Iterator[TracebackType]:
 
 def _of_a_library(frame: FrameType) -> bool:
     return frame.f_globals.get("__name__", "").split(".")[0] in LIBRARIES
+
+
+def _foreign(frame: FrameType) -> bool:
+    """Whether a frame is neither ours nor the subject's."""
+    return _of_a_library(frame) or frame.f_globals.get("__name__", "").split(".")[0] in sys.stdlib_module_names
 
 
 def _frames() -> Iterator[FrameType]:
