@@ -1,4 +1,4 @@
-"""Subjects whose law is another one in another process, or that cannot run there, named by the tests as "tests.audit.hidden:..."."""
+"""Subjects whose law is another one in another process, or that cannot run there: "tests.audit.hidden:..."."""
 
 import os
 import random

@@ -33,9 +33,9 @@ def test_no_bias_found():
         '  joint prefix of 2 tokens after context "", against the target',
         "  total variation 2.1e-08, within the float tolerance 1e-06",
         "  28 paths of random choices, 1.90 s; all of the probability",
-        "  200 plain runs of the real code in 5 processes fit this law: hidden randomness could change it by at most TV "
-        "0.23 (confidence 1 - 1e-6); a hidden event of probability 0.067 that emits an impossible word would have been "
-        "seen",
+        "  200 plain runs of the real code in 5 processes fit this law: hidden randomness could change it by at most "
+        "TV 0.23 (confidence 1 - 1e-6); a hidden event of probability 0.067 that emits an impossible word would have "
+        "been seen",
     ]
 
 
