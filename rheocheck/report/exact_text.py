@@ -63,7 +63,8 @@ def _excluded(verdict: Verdict) -> str:
     down = f" down to TV {_tolerance(verdict)}, by enumeration"
     if not verdict.plain_runs:
         return f"{down}; hidden randomness was not looked for"
-    return f"{down}; hidden randomness: at most TV {_up(verdict.hidden_tv or 0.0)}, by {verdict.plain_runs} plain runs"
+    hidden = f"hidden randomness: at most TV {rounded_up(verdict.hidden_tv or 0.0)}"
+    return f"{down}; {hidden}, by {verdict.plain_runs} plain runs"
 
 
 def _plain_runs(verdict: Verdict) -> str:
@@ -72,17 +73,9 @@ def _plain_runs(verdict: Verdict) -> str:
     word = "another impossible word" if verdict.boundary_faults else "an impossible word"
     return (
         f"{count} of the real code{where} fit this law: hidden randomness could change it by at most TV "
-        f"{_up(verdict.hidden_tv or 0.0)} (confidence 1 - 1e-6); a hidden event of probability "
-        f"{_up(verdict.hidden_event or 0.0)} that emits {word} would have been seen"
+        f"{rounded_up(verdict.hidden_tv or 0.0)} (confidence 1 - 1e-6); a hidden event of probability "
+        f"{rounded_up(verdict.hidden_event or 0.0)} that emits {word} would have been seen"
     )
-
-
-def _up(x: float) -> str:
-    """Two digits, rounded up: an upper bound stays one."""
-    if not 0 < x < 1:
-        return f"{x:g}"
-    unit = 10.0 ** (math.floor(math.log10(x)) - 1)
-    return f"{min(1.0, math.ceil(x / unit - 1e-9) * unit):.2g}"
 
 
 def _place(step: Step) -> str:
@@ -146,3 +139,11 @@ def _boundary(token: Boundary) -> str:
 def number(x: float) -> str:
     """Four decimals, or an exponent where they would show nothing."""
     return f"{x:.4f}" if x >= 1e-3 else f"{x:.2g}"
+
+
+def rounded_up(x: float) -> str:
+    """Two digits: an upper bound stays one."""
+    if not 0 < x < 1:
+        return f"{x:g}"
+    unit = 10.0 ** (math.floor(math.log10(x)) - 1)
+    return f"{min(1.0, math.ceil(x / unit - 1e-9) * unit):.2g}"

@@ -153,7 +153,7 @@ def test_a_matrix_row_by_row(capsys):
     assert (code, err, len(rows)) == (1, "", 4)
     assert title == "The exact law of 2 tokens, setting by setting"
     assert header.split() == "setting verdict total variation boundary faults paths seconds".split()
-    assert rows[0].startswith("unseeded") and " no bias found " in rows[0]
+    assert rows[0].startswith("unseeded") and " no bias found " in rows[0] and " hidden " in rows[0]
     assert " biased, declared " in rows[1] and " 0.0500 " in rows[1]
     assert " biased " in rows[3] and "declared" not in rows[3]
 
