@@ -6,7 +6,7 @@ Auto tries interception for BUDGET seconds. A decided exact verdict is final. Ot
 import dataclasses
 from typing import Any
 
-from rheocheck.audit.arguments import check_budget
+from rheocheck.audit.arguments import check_budget, check_integers
 from rheocheck.audit.sampled import DEFAULT_TV
 from rheocheck.audit.sampled import audit as sampled_audit
 from rheocheck.audit.samples_file import RecordedSamples, is_samples_file
@@ -51,6 +51,7 @@ def audit(
     if method not in METHODS:
         raise InputError(f"--method must be one of {', '.join(METHODS)}, got {method!r}: try auto")
     check_budget(max_paths, max_seconds, float_tolerance)
+    check_integers(plain_runs=(plain_runs, 1))
     shared: dict[str, Any] = dict(
         target=target, baseline=baseline, context=tuple(context), tokens=tokens, alpha=alpha, rtol=rtol, seed=seed,
         question=question, confirm=confirm, progress=progress,

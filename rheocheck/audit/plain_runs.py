@@ -11,7 +11,8 @@ processes: the mean of their laws); Phat: what was drawn; delta = 1e-6.
                     1/n at most, and E TV(Phat, e) >= TV(P, e), so by McDiarmid's inequality
                     TV(P, e) <= TV(Phat, e) + sqrt(ln(1/delta) / 2n) with probability 1 - delta
 
-The number n is planned before the first draw that counts, from the time that a few others took: it does not depend on
+Both take the runs to be independent of each other: state that a subject keeps between calls is refused as far as an
+enumeration sees it. The number n is planned before the first draw that counts, from the time that a few others took: it does not depend on
 what is drawn. Only whole numbers of a short list are planned, so that a report hangs little on the clock.
 """
 
@@ -194,7 +195,9 @@ def _here(source: LiveSource, wanted: int, progress: bool | None) -> list[Contex
 
 def _counted(words: list[Context], side: Side) -> tuple[list[Hashable], np.ndarray, np.ndarray]:
     """Cells, their counts and probabilities; the last ones are of all words that the law does not have."""
-    found = Counter(side.cell(word) for word in words)
+    found: Counter[Hashable] = Counter()
+    for word, times in Counter(words).items():  # a cell once for each word: finding it is what takes time
+        found[side.cell(word)] += times
     cells = list(side.law)
     counts = np.array([*(found[cell] for cell in cells), 0], dtype=np.int64)
     counts[-1] = len(words) - counts.sum()
