@@ -12,8 +12,9 @@ processes: the mean of their laws); Phat: what was drawn; delta = 1e-6.
                     TV(P, e) <= TV(Phat, e) + sqrt(ln(1/delta) / 2n) with probability 1 - delta
 
 Both take the runs to be independent of each other: state that a subject keeps between calls is refused as far as an
-enumeration sees it. The number n is planned before the first draw that counts, from the time that a few others took: it does not depend on
-what is drawn. Only whole numbers of a short list are planned, so that a report hangs little on the clock.
+enumeration sees it. The number n is planned before the first draw that counts, from the time that a few others took:
+it does not depend on what is drawn. Only numbers of a short list are planned, so that a report hangs little on the
+clock.
 """
 
 import math
