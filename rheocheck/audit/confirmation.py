@@ -123,17 +123,19 @@ def plain_run(
     tokens: int,
     seed: int,
     never: frozenset[Context] = frozenset(),
+    number: int | None = None,
     progress: bool | None = None,
     eos: int | None = None,
 ) -> Confirmation:
     """Draw plainly from the subject and say what it shows; from a baseline too, whether its draws fit its own law.
 
-    never  words of boundary faults, left out
+    never   words of boundary faults, left out
+    number  how many draws; None: as many as it takes, within limits
     """
     bet = Bet.on(seen, law_tolerance)
     rate = bet.rate()
     needed = math.ceil(EXPECTED_LOG_E / rate) if rate > EXPECTED_LOG_E / 1e15 else math.inf
-    wanted = max(FEWEST, int(needed)) if needed <= MOST else CHECKED
+    wanted = number or (max(FEWEST, int(needed)) if needed <= MOST else CHECKED)
     counts = []
     for i, side in enumerate(sides):
         source = LiveSource(side, context, tokens, seed=seed, stream=STREAM + i, one_by_one=True, eos=eos)

@@ -4,8 +4,8 @@
     no_bias_found  it certainly is not. Never "lossless": the law is that of float code
     inconclusive   the enumeration was cut short and its interval decides nothing; or a plain run contradicts it
 
-Nothing here is random, so confidence is 1 - if interception understood every choice, which a plain run of the subject
-checks whenever a bias was found.
+Nothing in an enumeration is random, so confidence is 1 - if interception understood every choice. That is checked by
+plain runs of the subject, which confirm a bias, and bound what can be hidden behind "no bias found" (audit.plain_runs).
 """
 
 from fractions import Fraction
@@ -16,9 +16,13 @@ from rheocheck.audit.bar import covered_bar
 from rheocheck.audit.boundaries import boundary_faults, boundary_tokens, faulty_events
 from rheocheck.audit.confirmation import Confirmation, plain_run
 from rheocheck.audit.difference import difference
-from rheocheck.audit.exact_witness import exact_witness, replay_command, shortest_path, shown_path
+from rheocheck.audit.exact_witness import exact_witness, replay_command, shown_path, unexplained_path
 from rheocheck.audit.impossible import described, exact_notes
+from rheocheck.audit.plain_runs import PlainRuns, Side
+from rheocheck.audit.plain_runs import plain_runs as run_plainly
+from rheocheck.audit.processes import Importable, importable
 from rheocheck.audit.references import BaselineReference, Reference, TargetReference
+from rheocheck.audit.rests_on import rests_on
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.stopping import stopped_target
 from rheocheck.audit.subject import load_subject
@@ -33,6 +37,9 @@ DISAGREE = (
     "interception and plain runs disagree, so nothing is said about this subject: its randomness is not all "
     "intercepted, or it keeps state between runs; please report it, and try --method sampled"
 )
+
+RESCALED = "that is right only where what is left of it is rescaled, or where the questions are one draw"
+MAX_REUSES = 3  # notes about them
 
 
 def exact_audit(
@@ -52,6 +59,7 @@ def exact_audit(
     seed: int = 0,
     question: dict[str, Any] | None = None,
     confirm: bool = True,
+    plain_runs: int | None = None,
     progress: bool | None = None,
 ) -> Verdict:
     """Whether the exact law of `subject` is that of `target` (or of `baseline`) over `tokens` tokens after `context`.
@@ -62,7 +70,8 @@ def exact_audit(
     alpha, tv  only repeated in the verdict: an enumeration has no false alarms, and finds any bias
     eos       the end-of-text token: a text ends behind it (`audit.stopping`); None: no text may end early
     question  what a command line calls the subject, target and settings: for the command that reruns a path
-    confirm   after a bias, check the enumerated law by plain draws
+    confirm   check the enumerated law by plain runs of the code; without them nothing is said of hidden randomness
+    plain_runs  how many of them, instead of at least 200 and as many as the time of the enumeration allows
     progress  a progress bar on stderr: yes, no, or (None) when stderr is a terminal
 
     Raises InputError, and its subclass NotUnderstood where the subject does what interception cannot follow.
@@ -70,7 +79,7 @@ def exact_audit(
     context = tuple(context)
     check_question(target, baseline, context, tokens, alpha=alpha, tv=tv, rtol=rtol, seed=seed)
     check_budget(max_paths, max_seconds, float_tolerance)
-    check_integers(eos=(eos, 0))
+    check_integers(eos=(eos, 0), plain_runs=(plain_runs, 1))
     sides = [_live(subject, context, "SUBJECT")]
     sides += [] if baseline is None else [_live(baseline, context, "--baseline")]
     law = _target(target, eos, context)
@@ -82,10 +91,13 @@ def exact_audit(
         found, reference or BaselineReference(found[-1], context, tokens), context, tokens, float_tolerance,
         (1 + rtol) ** tokens - 1, seed, eos, any(getattr(side, "sample", None) is not None for side in sides),
     )  # fmt: skip
-    plain = None
+    plain, runs = None, None
     if confirm and outcome.word == "biased" and not outcome.interrupted:
-        plain = outcome.confirmed(sides, progress)
-    return outcome.verdict(plain, question, alpha, tv)
+        plain = outcome.confirmed(sides, plain_runs, progress)
+    if confirm and outcome.word == "no_bias_found" and not outcome.interrupted:
+        runs = outcome.run_plainly(sides, _names(sides, subject, baseline, question), plain_runs, progress)
+    verdict = outcome.verdict(plain, question, alpha, tv)
+    return verdict if outcome.word != "no_bias_found" else rests_on(verdict, runs, DISAGREE)
 
 
 class _Outcome:
@@ -105,12 +117,29 @@ class _Outcome:
         self.interrupted = any(one.stopped == "interrupted" for one in found)
         self.faults = boundary_faults(found[0], reference)
 
-    def confirmed(self, sides: list[Any], progress: bool | None) -> Confirmation:
+    def run_plainly(
+        self, sides: list[Any], names: list[Importable | None], number: int | None, progress: bool | None
+    ) -> PlainRuns:
+        """What plain runs exclude that the enumeration could not see."""
+        laws = [self.seen.emitted, self.seen.reference]
+        checked = [
+            Side(side, law, self.reference.cell, name, self._never())
+            for side, law, name in zip(sides, laws, names, strict=False)
+        ]
+        return run_plainly(
+            checked, self.context, self.tokens, seed=self.seed, seconds=sum(one.seconds for one in self.found),
+            number=number, eos=self.eos, progress=progress,
+        )  # fmt: skip
+
+    def _never(self) -> frozenset[Context]:
+        """Words that come on events of probability zero only."""
+        return frozenset(event.word for event in faulty_events(self.found[0], self.reference))
+
+    def confirmed(self, sides: list[Any], number: int | None, progress: bool | None) -> Confirmation:
         """What plain draws say."""
-        never = frozenset(event.word for event in faulty_events(self.found[0], self.reference))
         return plain_run(
             sides, self.reference, self.seen, self.law_tolerance, context=self.context, tokens=self.tokens,
-            seed=self.seed, never=never, progress=progress, eos=self.eos,
+            seed=self.seed, never=self._never(), number=number, progress=progress, eos=self.eos,
         )  # fmt: skip
 
     def verdict(self, plain: Confirmation | None, question: dict[str, Any] | None, alpha: float, tv: float) -> Verdict:
@@ -153,10 +182,10 @@ class _Outcome:
         return None if plain is None else plain.text
 
     def _shown(self, question: dict[str, Any] | None) -> tuple[Witness | None, ShownPath | None]:
-        """The witness, and the shortest path that shows it."""
+        """The witness, and a path to it that the target does not explain."""
         found = exact_witness(self.found[0], self.reference, self.float_tolerance)
         witness = found and Witness(self.context + found.context, found.token, found.emitted, found.target)
-        path = shortest_path(self.found[0], self.reference, self.seen, found)
+        path = unexplained_path(self.found[0], self.reference, self.seen, found)
         witness = witness and described(witness, self.size, path and path.failure)
         if path is None:
             return witness, None
@@ -167,6 +196,7 @@ class _Outcome:
     def _notes(self, plain: Confirmation | None) -> tuple[str, ...]:
         notes = [DISAGREE] if plain is not None and not plain.agrees else []
         notes += exact_notes(self.found[0], self.size, self.eos, biased=self.word == "biased")
+        notes += [f"{reuse}; {RESCALED}" for reuse in self.found[0].reuses[:MAX_REUSES]]
         if self.batched:
             notes.append("this is the law of single calls: what subject.sample() draws was not looked at")
         if self.stopped:
@@ -190,6 +220,17 @@ def _live(side: Any, context: Context, what: str) -> Any:
             f"a subject must be a function (context, n_tokens) -> ids, got {type(loaded).__name__}: wrap it in one"
         )
     return loaded
+
+
+def _names(sides: list[Any], subject: Any, baseline: Any, question: dict[str, Any] | None) -> list[Importable | None]:
+    """By what names other processes can import the subject and the baseline."""
+    asked = question or {}
+    given = (("subject", subject, "SUBJECT"), ("baseline", baseline, "--baseline"))
+    names = []
+    for side, (key, value, what) in zip(sides, given, strict=False):
+        spec, settings = (value, {}) if isinstance(value, str) else (asked.get(key), asked.get("settings"))
+        names.append(importable(side, spec if isinstance(spec, str) else None, settings, what))
+    return names
 
 
 def _target(target: Any, eos: int | None, context: Context) -> Target | None:

@@ -1,4 +1,4 @@
-"""The witness of an exact bias: what comes too often, and the shortest sequence of random choices that shows it.
+"""The witness of an exact bias: what comes too often, and a sequence of random choices that shows why.
 
 Errors of a context add up to 0, so where something comes too rarely something else comes too often; only the latter can
 be shown by a path. S: enumerated probability of a prefix, r: what is not enumerated. The error that is certain,
@@ -6,10 +6,15 @@ be shown by a path. S: enumerated probability of a prefix, r: what is not enumer
     S(c x) - (S(c) + r) t(x | c),
 
 is maximised over contexts c and tokens x; ties go to the shortest, then the smallest context.
+
+The path: of all runs that emit a word that comes too often, those with the fewest choices use up the target's
+probability first (an accepted draft is shorter than its replacement), the heavier ones of them before the lighter.
+Shown is the run that goes beyond it by most. So it leads through the wrong replacement, not through the honest
+acceptance that emits the same word.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from rheocheck.audit.difference import Difference
@@ -17,7 +22,7 @@ from rheocheck.audit.impossible import shown_word
 from rheocheck.audit.references import Reference, prefix_masses
 from rheocheck.audit.verdict import ShownPath, Step, Witness
 from rheocheck.core.pair import Context, spaced
-from rheocheck.intercept import Enumeration, Path
+from rheocheck.intercept import Enumeration, Path, reused
 from rheocheck.intercept.words import is_impossible
 
 
@@ -40,21 +45,40 @@ def exact_witness(found: Enumeration, reference: Reference, least: float = 0.0) 
     return Witness(prefix[:-1], prefix[-1], emitted, target) if error < 0 else None
 
 
-def shortest_path(found: Enumeration, reference: Reference, seen: Difference, witness: Witness | None) -> Path | None:
-    """The path with the fewest random choices to a word that comes too often, through the witness if there is one."""
+def unexplained_path(
+    found: Enumeration, reference: Reference, seen: Difference, witness: Witness | None
+) -> Path | None:
+    """A path that the target does not explain, to a word that comes too often, through the witness if there is one."""
     start = (*witness.context, witness.token) if witness else ()
-    through = [word for word in found.shortest if word[: len(start)] == start]
+    through = [word for word in found.endings if word[: len(start)] == start]
     cells = {word: reference.cell(word) for word in through}
     often = [w for w in through if seen.emitted.get(cells[w], 0.0) > seen.reference.get(cells[w], 0.0)]
-    paths = [found.shortest[word] for word in often or through]
-    return min(paths, key=lambda path: (len(path.choices), path.word), default=None)
+    alike: dict[Hashable, list[Path]] = {}
+    for word in often or through:
+        alike.setdefault(cells[word], []).extend(found.paths_to(word))
+    best = [_beyond(paths, seen.reference.get(cell, 0.0)) for cell, paths in alike.items()]
+    return min(best, key=lambda one: (-one[0], _order(one[1])), default=(0.0, None))[1]
+
+
+def _beyond(paths: list[Path], explained: float) -> tuple[float, Path]:
+    """The path that goes furthest beyond what is explained, and by how much."""
+    total, found = -explained, []
+    for path in sorted(paths, key=_order):
+        total += float(path.weight)
+        found.append((round(min(float(path.weight), total), 12), path))
+    return max(found, key=lambda one: one[0])  # of equals the first
+
+
+def _order(path: Path) -> tuple[int, float, Context]:
+    return len(path.choices), -float(path.weight), path.word
 
 
 def shown_path(path: Path, replay: str) -> ShownPath:
     """A path as a verdict keeps it: plain numbers, and how to run it again."""
-    steps = tuple(Step(c.index, c.outcomes, float(c.weight), c.what, c.line) for c in path.choices)
+    steps = tuple(Step(c.index, c.outcomes, float(c.weight), c.what, c.line, c.caller) for c in path.choices)
     text, stop = shown_word(path.word, path.failure)
-    return ShownPath(text, float(path.weight), steps, replay, stop)
+    reuses = tuple(str(reuse) for reuse in reused(path.choices))
+    return ShownPath(text, float(path.weight), steps, replay, stop, reuses)
 
 
 def replay_command(

@@ -6,7 +6,7 @@ Auto tries interception for BUDGET seconds. A decided exact verdict is final. Ot
 import dataclasses
 from typing import Any
 
-from rheocheck.audit.arguments import check_budget
+from rheocheck.audit.arguments import check_budget, check_integers
 from rheocheck.audit.sampled import DEFAULT_TV
 from rheocheck.audit.sampled import audit as sampled_audit
 from rheocheck.audit.samples_file import RecordedSamples, is_samples_file
@@ -40,6 +40,7 @@ def audit(
     resume_anyway: bool = False,
     question: dict[str, Any] | None = None,
     confirm: bool = True,
+    plain_runs: int | None = None,
     progress: bool | None = None,
 ) -> Verdict:
     """Whether `subject` emits the law of `target` (or of `baseline`) over `tokens` tokens after `context`.
@@ -47,16 +48,20 @@ def audit(
     method   sampled; exact; auto: exact within a budget (`max_seconds`, else 20 s), and sampled where that decides
              nothing. `samples`, `depth`, `resume` and recorded samples are for sampled: with auto they mean it
     The others: samples, tv, depth, eos, resume, resume_anyway as in `audit.sampled`; float_tolerance, max_paths,
-    max_seconds as in `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises InputError.
+    max_seconds, plain_runs as in `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises
+    InputError.
     """
     if method not in METHODS:
         raise InputError(f"--method must be one of {', '.join(METHODS)}, got {method!r}: try auto")
     check_budget(max_paths, max_seconds, float_tolerance)
+    check_integers(plain_runs=(plain_runs, 1))
     shared: dict[str, Any] = dict(
         target=target, baseline=baseline, context=tuple(context), tokens=tokens, alpha=alpha, rtol=rtol, eos=eos,
         seed=seed, question=question, confirm=confirm, progress=progress,
     )  # fmt: skip
-    exact = shared | dict(tv=DEFAULT_TV if tv is None else tv, float_tolerance=float_tolerance, max_paths=max_paths)
+    exact = shared | dict(
+        tv=DEFAULT_TV if tv is None else tv, float_tolerance=float_tolerance, max_paths=max_paths, plain_runs=plain_runs
+    )  # fmt: skip
     sampling = shared | dict(samples=samples, tv=tv, depth=depth, resume=resume, resume_anyway=resume_anyway)
     asked = {"--samples": samples, "--depth": depth, "--resume": resume}
     asked |= {"--resume-anyway": resume_anyway or None}
@@ -66,6 +71,10 @@ def audit(
     if method == "sampled" and (max_paths is not None or max_seconds is not None):
         name, value = ("paths", max_paths) if max_seconds is None else ("seconds", max_seconds)
         raise InputError(f"--max-{name} must go with --method exact or auto, got {value} with sampled: try --samples")
+    if method == "sampled" and plain_runs is not None:
+        raise InputError(
+            f"--plain-runs must go with --method exact or auto, got {plain_runs} with sampled: try --samples"
+        )
     if method == "exact":
         return _exact(subject, max_seconds=max_seconds, **exact)
     note = None

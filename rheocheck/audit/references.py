@@ -82,8 +82,8 @@ class BaselineReference:
     def __init__(self, found: Enumeration, context: Context, tokens: int) -> None:
         """Raises InputError where the baseline itself emits what is no text: it says nothing about the law of texts."""
         self.context, self.tokens = context, tokens
-        for word, path in found.shortest.items():
-            check_baseline(word, path.failure)
+        for word in found.law:
+            check_baseline(word, found.failures.get(word))
         seen = {word: float(mass) for word, mass in found.law.items() if mass}
         self.unseen = float(found.unseen)
         self.law: Mapping[Hashable, float] = dict(seen.items())

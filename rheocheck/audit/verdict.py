@@ -44,20 +44,25 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Step:
-    """One random choice on a path: branch `index` of `outcomes` was taken, which has probability `weight`."""
+    """One random choice on a path: branch `index` of `outcomes` was taken, which has probability `weight`.
+
+    line, caller  where it was made, and what called the function of that line; None where that is the subject
+    """
 
     index: int
     outcomes: int
     weight: float
     what: str
     line: str
+    caller: str | None = None
 
 
 @dataclass(frozen=True)
 class ShownPath:
     """Random choices that lead to `word`, in order, and the command that runs the subject through them again.
 
-    stop  in words, why `word` is shorter than was asked; null where it is not
+    stop    in words, why `word` is shorter than was asked; null where it is not
+    reuses  noise that decided more than one thing on the way, a sentence each
     """
 
     word: Context
@@ -65,6 +70,7 @@ class ShownPath:
     choices: tuple[Step, ...]
     replay: str
     stop: str | None = None
+    reuses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,13 @@ class Verdict:
     alpha, tv               what the audit was asked: false-alarm rate, and the bias worth finding
     witness                 where the bias is seen best; null unless biased, and where the bias is one of dependence
     seed                    the seed that repeats the run, "best effort", or null for recorded samples
-    path                    exact methods: the fewest random choices that show the witness, and how to rerun them
+    path                    exact methods: random choices that end in the witness, beyond what the target explains, and
+                            how to rerun them
+    plain_runs, plain_processes   exact methods: runs of the code without interception behind "no bias found", and the
+                            processes they were spread over; null where the verdict needs none
+    hidden_tv, hidden_event what these runs leave possible, each with confidence 1 - 1e-6: randomness that interception
+                            cannot see may change the enumerated law by this TV; an event that emits a word which is
+                            not in that law has at most this probability
     boundary_faults         exact methods: what the subject emits on events of probability zero and the reference never
     interrupted             whether Ctrl-C ended the draws or the enumeration
     notes                   what the reader must know besides, one sentence each
@@ -146,6 +158,10 @@ class Verdict:
     tolerance: float | None = None
     path: ShownPath | None = None
     boundary_faults: tuple[BoundaryFault, ...] = ()
+    plain_runs: int | None = None
+    plain_processes: int | None = None
+    hidden_tv: float | None = None
+    hidden_event: float | None = None
 
     @property
     def exit_code(self) -> int:

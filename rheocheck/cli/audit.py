@@ -58,6 +58,10 @@ from rheocheck.core.pair import Context
     help="TV that rounding in the subject's own numbers may amount to, for exact audits.",
 )  # fmt: skip
 @click.option(
+    "--plain-runs", type=int, metavar="N",
+    help="Runs of the real code behind an exact verdict.  [default: 200, and more while that is quick]",
+)  # fmt: skip
+@click.option(
     "--replay", metavar="0,2,1",
     help="Audit nothing: run SUBJECT once through these random choices, and show each of them.",
 )  # fmt: skip
@@ -67,7 +71,8 @@ def audit(
     ctx: click.Context, /, subject: str, target: str | None, baseline: str | None, context: str, tokens: int,
     method: str, samples: int | None, alpha: float, tv: float | None, rtol: float | None,
     settings: tuple[str, ...], depth: int | None, eos: int | None, seed: int, resume: str | None, resume_anyway: bool,
-    max_paths: int | None, max_seconds: float | None, float_tolerance: float, replay: str | None, as_json: bool,
+    max_paths: int | None, max_seconds: float | None, float_tolerance: float, plain_runs: int | None,
+    replay: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say whether SUBJECT still emits the target's law.
 
@@ -101,7 +106,7 @@ def audit(
             baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
             method=method, context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, depth=depth,
             eos=eos, seed=seed, resume=resume, resume_anyway=resume_anyway, max_paths=max_paths,
-            max_seconds=max_seconds, float_tolerance=float_tolerance, question=question,
+            max_seconds=max_seconds, float_tolerance=float_tolerance, plain_runs=plain_runs, question=question,
         )  # fmt: skip
     click.echo(verdict.to_json() if as_json else audit_text(verdict))
     ctx.exit(verdict.exit_code)

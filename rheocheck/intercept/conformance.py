@@ -191,7 +191,7 @@ def _enumerates(
         yield Check("enumeration", None, f"by sampling only: {error}")
         return
     for word in found.law:  # rare ones too
-        call, failure = f"subject({context}, {tokens})", found.shortest[word].failure
+        call, failure = f"subject({context}, {tokens})", found.failures.get(word)
         if failure is not None:
             raise InputError(f"{call} must return token ids, on some random choices it has none: {failure}")
         _in_vocabulary(check_word(word, call, eos), call, vocab_size)

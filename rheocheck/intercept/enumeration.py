@@ -21,11 +21,12 @@ from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
 from rheocheck.intercept.complaints import complaint
 from rheocheck.intercept.doors import entropy_doors
-from rheocheck.intercept.errors import refusals_kept
+from rheocheck.intercept.errors import crash, refusals_kept
 from rheocheck.intercept.on_random import random_randomness
 from rheocheck.intercept.readings import seedable
-from rheocheck.intercept.run import Choice, Run
-from rheocheck.intercept.search import Search, perform
+from rheocheck.intercept.reuse import Reuse, reused
+from rheocheck.intercept.run import Choice, Run, Step, rounded
+from rheocheck.intercept.search import Search, current, perform
 from rheocheck.intercept.seeding import ENUMERATION, call_seed, first_seed, seed_globals
 from rheocheck.intercept.streams import Streams, check_fresh
 from rheocheck.intercept.words import failed_word, read_word
@@ -44,6 +45,15 @@ class Path:
     weight: Fraction
     word: Context
     failure: str | None = None
+
+    @classmethod
+    def to(cls, last: Step | None, word: Context, failure: str | None = None) -> "Path":
+        """The run that ends in this choice."""
+        choices = () if last is None else tuple(step.choice() for step in last.script())
+        weight = Fraction(1)
+        for choice in choices:
+            weight = rounded(weight * choice.weight)
+        return cls(choices, weight, word, failure)
 
     @property
     def script(self) -> tuple[int, ...]:
@@ -67,8 +77,10 @@ class Enumeration:
     law         probability of every word of `tokens` ids (`words`) that was emitted; all of it when `unseen` is 0
     unseen      probability of the runs not made
     stopped     why it ended early: "max_paths", "max_seconds", "interrupted", or None
-    shortest    for every word, the run with the fewest choices that emits it
+    endings     for every word, the last choice of each run that emits it, which stands for all of that run
     boundaries  what is emitted on events of probability zero
+    reuses      noise that decided more than one thing
+    failures    of a word without output, why its first run had none
     """
 
     law: dict[Context, Fraction] = field(repr=False)
@@ -76,8 +88,14 @@ class Enumeration:
     paths: int
     stopped: str | None
     seconds: float
-    shortest: dict[Context, Path] = field(repr=False)
+    endings: dict[Context, list[Step | None]] = field(repr=False)
     boundaries: tuple[Boundary, ...] = field(repr=False)
+    reuses: tuple[Reuse, ...] = ()
+    failures: dict[Context, str] = field(repr=False, default_factory=dict)
+
+    def paths_to(self, word: Context) -> list[Path]:
+        """Every run that emits the word."""
+        return [Path.to(last, word, self.failures.get(word)) for last in self.endings[word]]
 
 
 def enumerate_law(
@@ -101,7 +119,9 @@ def enumerate_law(
     """
     started = time.monotonic()
     law: dict[Context, Fraction] = {}
-    shortest: dict[Context, Path] = {}
+    endings: dict[Context, list[Step | None]] = {}
+    failures: dict[Context, str] = {}
+    reuses: dict[tuple[str, ...], Reuse] = {}
     boundaries: dict[Boundary, None] = {}
     paths, null_paths, stopped = 0, 0, None
     with _Caller(subject, context, tokens, seed, eos) as caller:
@@ -117,8 +137,11 @@ def enumerate_law(
                     boundaries[Boundary(word, run.null.what, run.null.line)] = None
                 else:
                     law[word] = law.get(word, Fraction(0)) + run.weight
-                    if word not in shortest or len(run.choices) < len(shortest[word].choices):
-                        shortest[word] = Path(tuple(run.choices), run.weight, word, caller.failure)
+                    endings.setdefault(word, []).append(run.last)
+                    if caller.failure is not None:
+                        failures.setdefault(word, caller.failure)
+                for reuse in reused(run.choices):
+                    reuses.setdefault(reuse.lines, reuse)
                 if paths <= REPEATS:
                     caller.repeat(run, word, times=REPEATS if paths == 1 else 1)
                 if progress is not None:
@@ -137,7 +160,9 @@ def enumerate_law(
             stopped = "interrupted"
     unseen = max(search.unseen, 1 - sum(law.values(), Fraction(0))) if stopped == "interrupted" else search.unseen
     seconds = time.monotonic() - started
-    return Enumeration(law, unseen, paths, stopped, seconds, shortest, tuple(boundaries))
+    return Enumeration(
+        law, unseen, paths, stopped, seconds, endings, tuple(boundaries), tuple(reuses.values()), failures
+    )
 
 
 def replay(
@@ -198,10 +223,7 @@ class _Caller:
         except (Exception, SystemExit) as error:
             self.failure = complaint(error)
             if self.failure is None:
-                raise InputError(
-                    f"{call} must return token ids, it raised {type(error).__name__} on some random choices: {error}; "
-                    "run this call by itself, or audit by sampling"
-                ) from error
+                raise _raised(error, call) from error
             word = failed_word(self._tokens)
         self._streams.check()
         if _libraries() != self._libraries:
@@ -223,6 +245,22 @@ class _Caller:
                     f"{word} and {again}: it keeps state between calls, or draws randomness that is not seen"
                 )
             check_fresh(places, self._streams.places())
+
+
+def _raised(error: BaseException, call: str) -> InputError:
+    """The error for an exception out of a call: the subject's own, with the choices that lead there, or our crash."""
+    ours, place = crash(error)
+    what = f"{type(error).__name__} at {place}: {error}"
+    choices = ",".join(str(choice.index) for choice in current().choices)
+    if ours:
+        return NotUnderstood(
+            f"an exact audit must follow {call}, got a fault of rheocheck itself, {what}; please report it, and try "
+            "--method sampled"
+        )
+    return InputError(
+        f"{call} must return token ids, it raised {what}; its random choices were --replay {choices or repr('')}: run "
+        "them again, or audit by sampling"
+    )
 
 
 def _libraries() -> set[str]:

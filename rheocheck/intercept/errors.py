@@ -1,10 +1,11 @@
 """The one error of interception: what was done with a random number, where, and what to try."""
 
+import linecache
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
 
 from rheocheck.core.errors import NotUnderstood
 
@@ -60,15 +61,58 @@ def check_precision(dtype: object) -> None:
 
 def line() -> str:
     """The innermost line that is neither ours nor a numerical library's, as "file.py:12"."""
+    return next(_lines(), "an unknown line")
+
+
+def caller() -> str | None:
+    """The line that called the function of `line()`; None where that is the subject itself."""
+    lines = _lines()
+    here = next(lines, None)
+    return next((outer for outer in lines if outer != here), None)
+
+
+def _lines() -> Iterator[str]:
+    """The subject's lines, the innermost first, without those of numerical libraries."""
     for frame in _frames():
-        if frame.f_globals.get("__name__", "").split(".")[0] not in LIBRARIES:
-            return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
-    return "an unknown line"
+        if not _of_a_library(frame):
+            yield f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
 def importing() -> bool:
     """Whether the subject is importing a module just now: what that draws is no choice of the decoder."""
     return any(frame.f_code.co_filename == "<frozen importlib._bootstrap>" for frame in _frames())
+
+
+def crash(error: BaseException) -> tuple[bool, str]:
+    """Whether an exception out of a subject's call is a fault of interception, and the line that it comes from.
+
+    Stand-ins raise on purpose what the real samplers raise, by a `raise`; anything else within them is our own crash.
+    """
+    frames = [(f.tb_frame, f.tb_lineno) for f in _traceback(error)]
+    own = [one for one in frames if one[0].f_code.co_filename != CALLER and not _foreign(one[0])]
+    frame, number = (own or frames)[-1]
+    file = frame.f_code.co_filename
+    on_purpose = linecache.getline(file, number).strip().startswith("raise ") and not isinstance(error, AssertionError)
+    ours = file.startswith(OURS) and file != CALLER and not on_purpose
+    theirs = [one for one in own if not one[0].f_code.co_filename.startswith(OURS)]
+    shown, at = (frame, number) if ours or not theirs else theirs[-1]
+    return ours, f"{os.path.basename(shown.f_code.co_filename)}:{at}"
+
+
+def _traceback(error: BaseException) -> Iterator[TracebackType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _of_a_library(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").split(".")[0] in LIBRARIES
+
+
+def _foreign(frame: FrameType) -> bool:
+    """Whether a frame is neither ours nor the subject's."""
+    return _of_a_library(frame) or frame.f_globals.get("__name__", "").split(".")[0] in sys.stdlib_module_names
 
 
 def _frames() -> Iterator[FrameType]:

@@ -181,7 +181,8 @@ def _choose_cell(uniform: Uniform, cells: Sequence[Cell]) -> int:
         else:  # within an event of probability zero
             weights = [Fraction(int(i == 0)) for i in range(len(cells))]
         null = [i for i, cell in enumerate(cells) if not measure(cell) and cell[0] == START]
-        index = uniform.run.choose(weights, lambda i: uniform.lies(cells[i]), null)
+        own = uniform.number if uniform.about is None else None  # a hidden uniform is one draw, however it is asked
+        index = uniform.run.choose(weights, lambda i: uniform.lies(cells[i]), null, own)
     else:
         index = 0
     uniform.narrow(cells[index])

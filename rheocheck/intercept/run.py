@@ -11,7 +11,7 @@ from typing import Any
 
 from rheocheck.core.errors import InputError, NotUnderstood
 from rheocheck.intercept.complaints import NotProbabilities
-from rheocheck.intercept.errors import line, refusal
+from rheocheck.intercept.errors import caller, line, refusal
 from rheocheck.intercept.uniform import Uniform
 
 BITS = 192  # probabilities are kept to so many binary places: their sums stay short, and 1e-57 is no bias
@@ -22,13 +22,19 @@ MAX_OUTCOMES = 4_096  # of one choice
 
 @dataclass(frozen=True)
 class Choice:
-    """A random choice of a run: branch `index` of `outcomes`, taken with probability `weight`."""
+    """A random choice of a run: branch `index` of `outcomes`, taken with probability `weight`.
+
+    line, caller  where it was made, and what called the function of that line; None where that is the subject
+    uniform       the number of the uniform that was asked, where it was one of the program's own
+    """
 
     index: int
     outcomes: int
     weight: Fraction
     what: str
     line: str
+    caller: str | None = None
+    uniform: int | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,14 @@ class Step:
     index: int
     weights: tuple[Fraction, ...]
     line: str
+    what: str
+    caller: str | None = None
+    uniform: int | None = None
+
+    def choice(self) -> Choice:
+        """The choice for people."""
+        weight = self.weights[self.index]
+        return Choice(self.index, len(self.weights), weight, self.what, self.line, self.caller, self.uniform)
 
     def script(self) -> list["Step"]:
         """All steps from the first to this one."""
@@ -74,7 +88,13 @@ class Run:
         self._uniforms += 1
         return Uniform(self, self._uniforms)
 
-    def choose(self, weights: Sequence[Fraction], what: Callable[[int], str], null: Sequence[int] = ()) -> int:
+    def choose(
+        self,
+        weights: Sequence[Fraction],
+        what: Callable[[int], str],
+        null: Sequence[int] = (),
+        uniform: int | None = None,
+    ) -> int:
         """A branch by weights that sum to 1. The branches `null` have weight 0 and are visited all the same."""
         open_ = [i for i, w in enumerate(weights) if w > 0]
         if self.null is not None and open_:  # one event of probability zero at a time
@@ -94,15 +114,16 @@ class Run:
             index = max(open_ or null, key=lambda i: weights[i])
             if at < len(self._forced):
                 index = self._forced_index(at, {*open_, *null}, where)
-            step = Step(self._step, index, tuple(weights), where)
+            outer, kept = caller(), tuple(weights)
+            step = Step(self._step, index, kept, where, what(index), outer, uniform)
             self.untried += [
-                (_rounded(self.weight * weights[i]), Step(self._step, i, step.weights, where))
+                (rounded(self.weight * weights[i]), Step(self._step, i, kept, where, what(i), outer, uniform))
                 for i in sorted({*open_, *null} - {index})
             ]
         self._step = step
         weight = step.weights[step.index]
-        self.weight = _rounded(self.weight * weight)
-        self.choices.append(Choice(step.index, len(weights), weight, what(step.index), where))
+        self.weight = rounded(self.weight * weight)
+        self.choices.append(step.choice())
         if not weight and self.null is None:
             self.null = self.choices[-1]
         if len(self.choices) > MAX_CHOICES:
@@ -153,7 +174,8 @@ def _changed(what: str) -> NotUnderstood:
     )
 
 
-def _rounded(weight: Fraction) -> Fraction:
+def rounded(weight: Fraction) -> Fraction:
+    """A probability to so many binary places."""
     return Fraction(round(weight * 2**BITS), 2**BITS)
 
 

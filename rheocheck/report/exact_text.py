@@ -1,5 +1,6 @@
 """The verdict of an enumeration as a few lines for a terminal."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from rheocheck.audit import Boundary, BoundaryFault, Context, ShownPath, Step, Verdict, Witness, spaced
@@ -14,7 +15,7 @@ HEADLINES = {
 
 def exact_text(verdict: Verdict) -> str:
     """The verdict first, then what it rests on, one fact a line; no trailing newline."""
-    down = f" down to TV {_tolerance(verdict)}, by enumeration" if verdict.verdict == "no_bias_found" else ""
+    down = _excluded(verdict) if verdict.verdict == "no_bias_found" else ""
     lines = [
         f"{HEADLINES[verdict.verdict]}{down}",
         f"  {verdict.object}, against the {verdict.reference}",
@@ -28,6 +29,8 @@ def exact_text(verdict: Verdict) -> str:
         lines.append(f"  replay: {verdict.path.replay}")
     if verdict.confirmation:
         lines += [f"  {verdict.confirmation}", f"  seed: {verdict.seed}"]
+    if verdict.verdict == "no_bias_found" and verdict.plain_runs:
+        lines.append(f"  {_plain_runs(verdict)}")
     lines += [f"  boundary fault: {text}" for text in _faults(verdict.boundary_faults, verdict.reference)]
     lines += [f"  boundary token: {_boundary(token)}" for token in verdict.boundary_tokens]
     lines += [f"  note: {note}" for note in verdict.notes]
@@ -42,7 +45,8 @@ def path_lines(path: ShownPath) -> list[str]:
     choices = "1 random choice" if count == 1 else f"{count} random choices"
     head = f"path: {choices}, probability {number(path.weight)}, emits {emits(path)}"
     width = max(len(_branch(step)) for step in path.choices)
-    return [head, *(f"  {_branch(step):<{width}}  {step.what}  ({step.line})" for step in path.choices)]
+    steps = [f"  {_branch(step):<{width}}  {step.what}  ({_place(step)})" for step in path.choices]
+    return [head, *steps, *(f"  {reuse}" for reuse in path.reuses)]
 
 
 def emits(path: ShownPath | BoundaryFault) -> str:
@@ -65,6 +69,30 @@ def after(context: Context) -> str:
 
 def _branch(step: Step) -> str:
     return f"{step.index} of 0..{step.outcomes - 1}, probability {number(step.weight)}"
+
+
+def _excluded(verdict: Verdict) -> str:
+    """What the headline claims: never more than was established."""
+    down = f" down to TV {_tolerance(verdict)}, by enumeration"
+    if not verdict.plain_runs:
+        return f"{down}; hidden randomness was not looked for"
+    hidden = f"hidden randomness: at most TV {rounded_up(verdict.hidden_tv or 0.0)}"
+    return f"{down}; {hidden}, by {verdict.plain_runs} plain runs"
+
+
+def _plain_runs(verdict: Verdict) -> str:
+    count = "1 plain run" if verdict.plain_runs == 1 else f"{verdict.plain_runs} plain runs"
+    where = f" in {verdict.plain_processes} processes" if (verdict.plain_processes or 1) > 1 else ""
+    word = "another impossible word" if verdict.boundary_faults else "an impossible word"
+    return (
+        f"{count} of the real code{where} fit this law: hidden randomness could change it by at most TV "
+        f"{rounded_up(verdict.hidden_tv or 0.0)} (confidence 1 - 1e-6); a hidden event of probability "
+        f"{rounded_up(verdict.hidden_event or 0.0)} that emits {word} would have been seen"
+    )
+
+
+def _place(step: Step) -> str:
+    return step.line if step.caller is None else f"{step.line}, called from {step.caller}"
 
 
 def _variation(verdict: Verdict) -> str:
@@ -125,3 +153,11 @@ def _boundary(token: Boundary) -> str:
 def number(x: float) -> str:
     """Four decimals, or an exponent where they would show nothing."""
     return f"{x:.4f}" if x >= 1e-3 else f"{x:.2g}"
+
+
+def rounded_up(x: float) -> str:
+    """Two digits: an upper bound stays one."""
+    if not 0 < x < 1:
+        return f"{x:g}"
+    unit = 10.0 ** (math.floor(math.log10(x)) - 1)
+    return f"{min(1.0, math.ceil(x / unit - 1e-9) * unit):.2g}"

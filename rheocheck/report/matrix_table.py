@@ -6,7 +6,7 @@ from rich.table import Table
 
 from rheocheck.audit import Context, Verdict, spaced
 from rheocheck.audit.matrix import Row
-from rheocheck.report.exact_text import number
+from rheocheck.report.exact_text import number, rounded_up
 
 
 def matrix_title(context: Context, tokens: int) -> str:
@@ -20,7 +20,7 @@ def matrix_table(rows: list[Row], names: list[str]) -> Table:
     table = Table(box=None, show_header=not rows, pad_edge=False, padding=(0, 2, 0, 0))
     for title, width in (("setting", max(map(len, [*names, "setting"]))), ("verdict", 28)):
         table.add_column(title, width=width)
-    for title, width in (("total variation", 19), ("boundary faults", 15), ("paths", 7), ("seconds", 10)):
+    for title, width in (("total variation", 24), ("boundary faults", 15), ("paths", 7), ("seconds", 10)):
         table.add_column(title, width=width, justify="right")
     for row in rows:
         table.add_row(row.name, _word(row), *_figures(row.verdict))
@@ -49,6 +49,8 @@ def _figures(verdict: Verdict | None) -> tuple[str, str, str, str]:
         text = f"below {verdict.tolerance:.2g}"  # its digits are the processor's
     else:
         text = number(variation)
+    if verdict.hidden_tv is not None and verdict.verdict == "no_bias_found":
+        text += f" + {rounded_up(verdict.hidden_tv)} hidden"
     return text, str(len(verdict.boundary_faults)), str(verdict.paths), f"{verdict.seconds or 0.0:.2f} s"
 
 

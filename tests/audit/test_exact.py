@@ -16,7 +16,8 @@ from rheocheck.audit.exact import exact_audit
 from rheocheck.audit.methods import audit as by_method
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Pair
-from rheocheck.intercept import Boundary, Choice, Enumeration, NotUnderstood, Path
+from rheocheck.intercept import Boundary, Enumeration, NotUnderstood
+from rheocheck.intercept.run import Step
 from tests.audit import subjects
 from tests.audit.test_sampled import LawWithBoundary
 
@@ -27,12 +28,15 @@ FINE = Pair(3, {(): [0, 0, 1]}, {(): ["1/4", "3/4", 0]})
 def enumerated(law, *, stopped=None, boundaries=(), lengths=None):
     """An enumeration as an engine would return it."""
     law = {word: Fraction(mass) for word, mass in law.items()}
-    shortest = {}
+    endings = {}
     for word, mass in law.items():
         count = (lengths or {}).get(word, 1)
-        choices = (Choice(word[0], 3, Fraction(1, 3), f"drew {word[0]}", "decoder.py:7"),) * count
-        shortest[word] = Path(choices, mass, word)
-    return Enumeration(law, 1 - sum(law.values()), len(law), stopped, 0.5, shortest, tuple(boundaries))
+        step = None
+        for weight in [mass] + [Fraction(1)] * (count - 1):
+            what = f"drew {word[0]}"
+            step = Step(step, 0, (weight, 1 - weight), "decoder.py:7", what)
+        endings[word] = [step]
+    return Enumeration(law, 1 - sum(law.values()), len(law), stopped, 0.5, endings, tuple(boundaries))
 
 
 @pytest.fixture

@@ -29,9 +29,14 @@ def installed(capsys, *arguments):
 
 @pytest.mark.parametrize("method", ["exact", "auto"])
 def test_no_bias_found_exits_with_0(method):
-    result = run(f"{HERE}:unseeded", "--target", f"{HERE}:CHAIN", "--tokens", 2, "--method", method)
+    ask = ("--tokens", 2, "--method", method, "--plain-runs", 200)
+    result = run(f"{HERE}:unseeded", "--target", f"{HERE}:CHAIN", *ask)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith("NO BIAS FOUND down to TV 1e-06, by enumeration\n")
+    first = "NO BIAS FOUND down to TV 1e-06, by enumeration; hidden randomness: at most TV 0."
+    assert result.stdout.startswith(first)
+    assert result.stdout.splitlines()[0].endswith(", by 200 plain runs")
+    assert "  200 plain runs of the real code in 5 processes fit this law: " in result.stdout
+    assert "a hidden event of probability 0.067 that emits an impossible word would have been seen\n" in result.stdout
     assert "below the float tolerance 1e-06" in result.stdout
     assert "note:" not in result.stdout
 
@@ -118,6 +123,11 @@ def test_replay_says_zero_behind_an_impossible_token():
         ),
         (["--replay", "0", "--tokens", "0"], "--tokens must be an integer >= 1"),
         (["--target", f"{HERE}:CHAIN", "--max-seconds", "0"], "--max-seconds must be above 0"),
+        (["--target", f"{HERE}:CHAIN", "--plain-runs", "0"], "--plain-runs must be an integer >= 1, got 0"),
+        (
+            ["--target", f"{HERE}:CHAIN", "--plain-runs", "9", "--method", "sampled"],
+            "--plain-runs must go with --method exact or auto, got 9 with sampled",
+        ),
         (["--target", f"{HERE}:CHAIN", "--max-paths", "0"], "--max-paths must be an integer >= 1"),
     ],
 )
@@ -142,7 +152,7 @@ def test_a_matrix_row_by_row(capsys):
     assert (code, err, len(rows)) == (1, "", 4)
     assert title == "The exact law of 2 tokens, setting by setting"
     assert header.split() == "setting verdict total variation boundary faults paths seconds".split()
-    assert rows[0].startswith("unseeded") and " no bias found " in rows[0]
+    assert rows[0].startswith("unseeded") and " no bias found " in rows[0] and " hidden " in rows[0]
     assert " biased, declared " in rows[1] and " 0.0500 " in rows[1]
     assert " biased " in rows[3] and "declared" not in rows[3]
 

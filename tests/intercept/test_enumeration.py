@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from rheocheck.core.errors import InputError
-from rheocheck.intercept import NotUnderstood, enumerate_law, replay
+from rheocheck.intercept import NotUnderstood, Path, enumerate_law, replay
 
 P, Q = [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]
 
@@ -93,11 +93,12 @@ def test_a_boundary_is_reported_with_what_it_emits():
     assert enumerate_law(exclusive, tokens=1).boundaries == ()
 
 
-def test_every_shortest_path_can_be_replayed():
+def test_every_path_can_be_replayed():
     found = enumerate_law(decoder, tokens=2)
-    for word, path in found.shortest.items():
+    paths = [Path.to(last, word) for word, endings in found.endings.items() for last in endings]
+    for path in paths:
         again = replay(decoder, path.script, tokens=2)
-        assert (again.word, again.weight, again.choices) == (word, path.weight, path.choices)
+        assert (again.word, again.weight, again.choices) == (path.word, path.weight, path.choices)
     assert math.prod(choice.weight for choice in path.choices) == path.weight
     assert path.choices[0].what == "uniform 1 in [0, 0.25)" or path.choices[0].outcomes == 3
 

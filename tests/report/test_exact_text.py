@@ -28,11 +28,40 @@ PATH = ShownPath(
 
 
 def test_no_bias_found():
-    assert audit_text(verdict()).splitlines() == [
-        "NO BIAS FOUND down to TV 1e-06, by enumeration",
+    """The first line claims what the plain runs leave possible too; bounds are rounded up."""
+    runs = verdict(plain_runs=200, plain_processes=5, hidden_tv=0.2261, hidden_event=1 - 1e-6 ** (1 / 200))
+    assert audit_text(runs).splitlines() == [
+        "NO BIAS FOUND down to TV 1e-06, by enumeration; hidden randomness: at most TV 0.23, by 200 plain runs",
         '  joint prefix of 2 tokens after context "", against the target',
         "  total variation below the float tolerance 1e-06",
         "  28 paths of random choices, 1.90 s; all of the probability",
+        "  200 plain runs of the real code in 5 processes fit this law: hidden randomness could change it by at most "
+        "TV 0.23 (confidence 1 - 1e-6); a hidden event of probability 0.067 that emits an impossible word would have "
+        "been seen",
+    ]
+
+
+def test_no_bias_found_without_plain_runs_says_so():
+    expected = "NO BIAS FOUND down to TV 1e-06, by enumeration; hidden randomness was not looked for"
+    for runs in (None, 0):
+        text = audit_text(verdict(plain_runs=runs, hidden_tv=1.0, hidden_event=1.0))
+        assert text.splitlines()[0] == expected
+        assert "plain run" not in text
+
+
+def test_bounds_are_rounded_up():
+    one = verdict(plain_runs=1, plain_processes=1, hidden_tv=1.0, hidden_event=0.0012001)
+    text = audit_text(one)
+    assert "  1 plain run of the real code fit this law" in text
+    assert "at most TV 1 (confidence" in text and "probability 0.0013 that" in text
+
+
+def test_a_step_names_its_caller_and_reused_noise_is_told():
+    steps = (Step(1, 3, 0.5, "random.choices drew 1", "helper.py:7", "decoder.py:12"),)
+    lines = path_lines(ShownPath((1,), 0.5, steps, "", ("uniform 3 decided two things: d.py:8, d.py:11",)))
+    assert lines[1:] == [
+        "  1 of 0..2, probability 0.5000  random.choices drew 1  (helper.py:7, called from decoder.py:12)",
+        "  uniform 3 decided two things: d.py:8, d.py:11",
     ]
 
 
