@@ -18,6 +18,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from rheocheck.intercept import sampling, symbols
+from rheocheck.intercept.complaints import SENTENCES, NotProbabilities
 from rheocheck.intercept.doors_torch import refuse_devices, torch_threads
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.patching import rebound, replaced
@@ -236,7 +237,10 @@ def _in_place(mode: TorchRandomness, name: str, fill: Callable[..., Any]) -> Cal
 
         def really() -> None:
             like = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
-            getattr(torch._C.TensorBase, name)(like, *args, generator=generator, **kwargs)
+            try:
+                getattr(torch._C.TensorBase, name)(like, *args, generator=generator, **kwargs)
+            except RuntimeError as error:
+                raise (NotProbabilities(str(error)) if SENTENCES.search(str(error)) else error) from None
 
         return refill(tensor, mode.draw(generator, lambda run: fill(run, tensor, *args, **kwargs), request, really))
 
