@@ -17,10 +17,11 @@ from rheocheck.audit.boundaries import boundary_faults, boundary_tokens
 from rheocheck.audit.confirmation import Confirmation, plain_run
 from rheocheck.audit.difference import difference
 from rheocheck.audit.exact_witness import exact_witness, replay_command, shortest_path, shown_path
+from rheocheck.audit.joint_law import joint_law
 from rheocheck.audit.references import BaselineReference, Reference, TargetReference
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.subject import load_subject
-from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, Target, as_target, joint_law, load_target
+from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, Target, as_target, load_target
 from rheocheck.audit.verdict import ShownPath, Verdict, Witness
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
@@ -71,7 +72,7 @@ def exact_audit(
     law = _target(target, context)
     rtol = 0.0 if law is None else rtol if rtol is not None else EXACT_RTOL if law.exact else FLOAT_RTOL
     # A target comes first: that it cannot be used should not take an enumeration to find out.
-    reference = None if law is None else TargetReference(joint_law(law, context, tokens, rtol), context)
+    reference = None if law is None else TargetReference(joint_law(law, context, tokens, rtol), context, law.vocab_size)
     found = _enumerated(sides, context, tokens, max_paths, max_seconds, seed, progress)
     outcome = _Outcome(
         found, reference or BaselineReference(found[-1], context, tokens), context, tokens, float_tolerance,

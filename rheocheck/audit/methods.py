@@ -4,10 +4,12 @@ Auto tries interception for BUDGET seconds. A decided exact verdict is final. Ot
 """
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from rheocheck.audit.arguments import check_budget
-from rheocheck.audit.sampled import DEFAULT_TV
+from rheocheck.audit.choose_object import DEFAULT_TV
+from rheocheck.audit.objects import asked_tokens
 from rheocheck.audit.sampled import audit as sampled_audit
 from rheocheck.audit.samples_file import RecordedSamples, is_samples_file
 from rheocheck.audit.verdict import Verdict
@@ -25,7 +27,8 @@ def audit(
     target: Any = None,
     baseline: Any = None,
     context: Context = (),
-    tokens: int = 4,
+    tokens: int | None = None,
+    drafts: int | None = None,
     samples: int | None = None,
     alpha: float = 1e-6,
     tv: float | None = None,
@@ -39,23 +42,27 @@ def audit(
     question: dict[str, Any] | None = None,
     confirm: bool = True,
     progress: bool | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> Verdict:
     """Whether `subject` emits the law of `target` (or of `baseline`) over `tokens` tokens after `context`.
 
     method   sampled; exact; auto: exact within a budget (`max_seconds`, else 20 s), and sampled where that decides
              nothing. `samples`, `depth`, `resume` and recorded samples are for sampled: with auto they mean it
-    The others: samples, tv, depth, resume as in `audit.sampled`; float_tolerance, max_paths, max_seconds as in
-    `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises InputError.
+    The others: tokens, drafts, samples, tv, depth, resume, announce as in `audit.sampled`; float_tolerance, max_paths,
+    max_seconds as in `audit.exact`. Ctrl-C ends a run early: the verdict is about what was seen. Raises InputError.
     """
     if method not in METHODS:
         raise InputError(f"--method must be one of {', '.join(METHODS)}, got {method!r}: try auto")
     check_budget(max_paths, max_seconds, float_tolerance)
     shared: dict[str, Any] = dict(
-        target=target, baseline=baseline, context=tuple(context), tokens=tokens, alpha=alpha, rtol=rtol, seed=seed,
+        target=target, baseline=baseline, context=tuple(context), alpha=alpha, rtol=rtol, seed=seed,
         question=question, confirm=confirm, progress=progress,
     )  # fmt: skip
     exact = shared | dict(tv=DEFAULT_TV if tv is None else tv, float_tolerance=float_tolerance, max_paths=max_paths)
-    sampling = shared | dict(samples=samples, tv=tv, depth=depth, resume=resume)
+    exact["tokens"] = asked_tokens(tokens, drafts)[0]
+    sampling = shared | dict(
+        tokens=tokens, drafts=drafts, samples=samples, tv=tv, depth=depth, resume=resume, announce=announce
+    )
     asked = {"--samples": samples, "--depth": depth, "--resume": resume}
     given = next((name for name, value in asked.items() if value is not None), None)
     if method == "exact" and given:

@@ -10,8 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from rheocheck.audit.against_law import object_name
-from rheocheck.audit.target import JointLaw
+from rheocheck.audit.joint_law import JointLaw
+from rheocheck.audit.objects import object_name
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 from rheocheck.intercept import Enumeration
@@ -37,24 +37,26 @@ class TargetReference:
 
     name, unseen = "target", 0.0
 
-    def __init__(self, joint: JointLaw, context: Context) -> None:
-        self.joint, self.context = joint, context
-        cells = joint.of_cells(joint.law)
-        self.law: Mapping[Hashable, float] = {int(i): float(cells[i]) for i in np.flatnonzero(cells > 0)}
+    def __init__(self, joint: JointLaw, context: Context, vocab_size: int | None) -> None:
+        self.joint, self.context, self.vocab_size = joint, context, vocab_size
+        self._cells, law = joint.cells, joint.of_cells(np.append(joint.law, 0.0))
+        self.law: Mapping[Hashable, float] = {int(i): float(law[i]) for i in np.flatnonzero(law > 0)}
 
     def cell(self, word: Context) -> Hashable:
-        """The number of the word's cell. Raises InputError on a token outside the vocabulary."""
-        if not all(0 <= x < self.joint.vocab_size for x in word):
-            raise InputError(
-                f"the subject must emit tokens 0..{self.joint.vocab_size - 1}, got {list(word)}: do both use one "
-                "vocabulary?"
-            )
-        index = self.joint.index(np.array([word], dtype=np.int64))[0]
-        return int(self.joint.cells[index])
+        """The number of the word's cell; an impossible word stands for itself. Raises InputError on a token outside
+        the vocabulary."""
+        if not self._in_vocabulary(word):
+            top = "" if self.vocab_size is None else f"..{self.vocab_size - 1}"
+            raise InputError(f"the subject must emit tokens 0{top}, got {list(word)}: do both use one vocabulary?")
+        number = int(self.joint.index(np.array([word], dtype=np.int64))[0])
+        return word if number == len(self.joint.law) else int(self._cells[number])
 
     def never(self, word: Context) -> bool:
         """Impossible by the law, or no word of the vocabulary at all."""
-        return not all(0 <= x < self.joint.vocab_size for x in word) or self.cell(word) not in self.law
+        return not self._in_vocabulary(word) or self.cell(word) not in self.law
+
+    def _in_vocabulary(self, word: Context) -> bool:
+        return all(x >= 0 and (self.vocab_size is None or x < self.vocab_size) for x in word)
 
     def object(self) -> str:
         """What TV is about."""
@@ -65,10 +67,11 @@ class TargetReference:
         row = self.joint.rows.get(prefix)
         if row is None:
             return None
-        if row[token] == 0 and token not in self.joint.boundary.get(prefix, ()):
+        p = row.at(token)
+        if p == 0 and token not in self.joint.boundary.get(prefix, ()):
             return 0.0
         behind = any(prefix[:n] in self.joint.boundary for n in range(len(prefix) + 1))
-        return None if behind else float(row[token])
+        return None if behind else p
 
 
 class BaselineReference:

@@ -45,11 +45,10 @@ def replayed(
     if target is None:
         return Replayed(context, shown, None)
     law, words = as_target(target, context), (*context, *shown.word)
-    outside = [x for x in words if not 0 <= x < law.vocab_size]
+    outside = [x for x in words if x < 0 or (law.vocab_size is not None and x >= law.vocab_size)]
     if outside:
-        raise InputError(
-            f"the subject must emit tokens 0..{law.vocab_size - 1}, got {outside[0]}: do both use one vocabulary?"
-        )
+        top = "" if law.vocab_size is None else f"..{law.vocab_size - 1}"
+        raise InputError(f"the subject must emit tokens 0{top}, got {outside[0]}: do both use one vocabulary?")
     return Replayed(context, shown, tuple(_followed(law, words, len(context))))
 
 
@@ -58,7 +57,7 @@ def _followed(law: Any, words: Context, start: int) -> list[float]:
     found: list[float] = []
     for i in range(start, len(words)):
         gone = bool(found) and found[-1] == 0
-        found.append(0.0 if gone else float(law.row(words[:i], FLOAT_RTOL)[words[i]]))
+        found.append(0.0 if gone else law.possible(words[:i], FLOAT_RTOL).at(words[i]))
     return found
 
 

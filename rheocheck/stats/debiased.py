@@ -139,7 +139,7 @@ def _cdf(k: Floats, m: float, x: Floats) -> Floats:
 
 
 def representatives(p: Floats, copies: Ints) -> tuple[Floats, Floats]:
-    """At most REPRESENTATIVES cells with about the same law of probabilities: enough to plan, and to seek lam and mu."""
+    """At most REPRESENTATIVES cells with about the same law of probabilities: enough to plan and to seek lam, mu."""
     if len(p) <= REPRESENTATIVES:
         return p, copies.astype(float)
     groups = np.arange(len(p)) * REPRESENTATIVES // len(p)
