@@ -9,8 +9,10 @@ Where a law has *boundary tokens* (see `target`) it is told apart only up to suc
 one cell.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,8 @@ from rheocheck.core.pair import Context
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MAX_CELLS = 2**20
-MANY_ROWS = 2**15  # of one length: beyond, the law is asked only if the words after it are likely to be few enough
+MANY_ROWS = 2**12  # of one length: beyond, the law is asked only if the words after it are likely to be few enough
+SLACK = 16  # by which that may be wrong for the whole word: later tokens may have fewer ways to go on
 TOKEN_BITS = 40
 
 
@@ -63,7 +66,7 @@ class JointLaw:
     def law(self) -> Floats:
         return self.levels[-1].law
 
-    @property
+    @cached_property
     def cells(self) -> Ints:
         """[w + 1] the word that stands for each word's cell: itself, or, for a word that runs into a context with
         boundary tokens, the first word that runs into it too; the last is the impossible cell."""
@@ -135,7 +138,7 @@ def longest_joint_law(
     levels: list[Level] = []
     prefixes: list[Context] = [()]
     while len(levels) < tokens:
-        if levels and not _may_grow(levels, most_rows):
+        if levels and not _may_grow(levels, tokens, most_rows):
             break
         level = grower.next_level(levels[-1] if levels else None, prefixes)
         if level is None:
@@ -149,10 +152,17 @@ def longest_joint_law(
     return JointLaw(tuple(levels), kept, near)
 
 
-def _may_grow(levels: list[Level], most_rows: int) -> bool:
-    """Whether the words of one token more are likely to be few enough to ask for all of their laws."""
+def _may_grow(levels: list[Level], tokens: int, most_rows: int) -> bool:
+    """Whether the words of one token more, and of all tokens, are likely to be few enough to ask for all these laws.
+
+    Likely: if every word goes on in as many ways as the last token did on average.
+    """
     words, before = len(levels[-1].law), len(levels[-2].law) if len(levels) > 1 else 1
-    return words <= most_rows and (words <= MANY_ROWS or words * (words / before) <= MAX_CELLS)
+    if words <= MANY_ROWS or words > most_rows:
+        return words <= most_rows
+    ways = math.log2(words / before)
+    whole = math.log2(words) + ways * (tokens - len(levels))
+    return math.log2(words) + ways <= math.log2(MAX_CELLS) and whole <= math.log2(SLACK * MAX_CELLS)
 
 
 class _Grower:
@@ -165,7 +175,7 @@ class _Grower:
         self._by_state: dict[Context, Row] = {}
 
     def next_level(self, before: Level | None, prefixes: list[Context]) -> Level | None:
-        """The level after `before` (its prefixes are given); None beyond MAX_CELLS, but not of the first."""
+        """The level after `before` (its prefixes are given); None beyond MAX_CELLS."""
         law = np.ones(1) if before is None else before.law
         groups = (np.full(1, -1) if before is None else before.groups).copy()
         tokens: list[Ints] = []
@@ -180,9 +190,13 @@ class _Grower:
                 self.boundary[prefix] = near
             here = np.union1d(row.tokens, np.array(sorted(near), dtype=np.int64)) if near else row.tokens
             tokens.append(here)
-            masses.append(law[i] * row.of(here))
+            masses.append(law[i] * (row.of(here) if near else row.p))
             total += len(here)
-            if before is not None and total > MAX_CELLS:
+            if total > MAX_CELLS and before is None:
+                raise InputError(
+                    f"the first token must have at most {MAX_CELLS} possible ids, got {total}: audit a smaller vocabulary"
+                )
+            if total > MAX_CELLS:
                 return None
         lengths = [len(here) for here in tokens]
         parents, joined = np.repeat(np.arange(len(prefixes)), lengths), np.concatenate(tokens)

@@ -130,7 +130,7 @@ class _Asker:
         progress: bool | None,
     ) -> None:
         self.subject, self.baseline, self.context, self.tokens = subject, baseline, context, tokens
-        self.asked, self.drafts, self.alpha, self.depth, self.seed = asked, alpha, depth, seed
+        self.asked, self.drafts, self.alpha, self.depth, self.seed = asked, drafts, alpha, depth, seed
         self.checkpoint, self.progress = checkpoint, progress
         self.sides: list[Any] = [subject] if baseline is None else [subject, baseline]
         for side in self.sides:

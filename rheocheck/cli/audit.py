@@ -108,8 +108,8 @@ def audit(
             target=None if target is None else load_target(target, values, words),
             baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
             method=method, context=words, tokens=tokens, drafts=drafts, samples=samples, alpha=alpha, tv=tv, rtol=rtol,
-            depth=depth, seed=seed, resume=resume, max_paths=max_paths, max_seconds=max_seconds, float_tolerance=float_tolerance,
-            question=question, announce=lambda line: click.echo(line, err=True),
+            depth=depth, seed=seed, resume=resume, max_paths=max_paths, max_seconds=max_seconds,
+            float_tolerance=float_tolerance, question=question, announce=lambda line: click.echo(line, err=True),
         )  # fmt: skip
     click.echo(verdict.to_json() if as_json else audit_text(verdict))
     ctx.exit(verdict.exit_code)

@@ -39,8 +39,9 @@ MAX_TOKENS = 2**20
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def plan(
-    target: str | None, cells: int | None, shape: str, context: str, tokens: int | None, drafts: int | None, settings: tuple[str, ...], tv: float,
-    alpha: float, power: float, delta: float, samples: int | None, simulate: int, as_json: bool,
+    target: str | None, cells: int | None, shape: str, context: str, tokens: int | None, drafts: int | None,
+    settings: tuple[str, ...], tv: float, alpha: float, power: float, delta: float, samples: int | None,
+    simulate: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Say how many draws `rheocheck audit` needs to find a bias of --tv, or to rule it out.
 
