@@ -120,6 +120,7 @@ class _Outcome:
             total_variation_upper=seen.upper,
             confidence=1.0,
             object=self.reference.object(),
+            tokens=self.tokens,
             reference=self.reference.name,
             p_value=None,
             e_value=None,

@@ -194,7 +194,7 @@ class _Grower:
             total += len(here)
             if total > MAX_CELLS and before is None:
                 raise InputError(
-                    f"the first token must have at most {MAX_CELLS} possible ids, got {total}: audit a smaller vocabulary"
+                    f"the first token must have at most {MAX_CELLS} possible ids, got {total}: use fewer"
                 )
             if total > MAX_CELLS:
                 return None

@@ -9,7 +9,7 @@ from typing import Any
 
 from rheocheck.audit.arguments import check_budget
 from rheocheck.audit.choose_object import DEFAULT_TV
-from rheocheck.audit.objects import asked_tokens
+from rheocheck.audit.objects import asked_tokens, not_looked_at
 from rheocheck.audit.sampled import audit as sampled_audit
 from rheocheck.audit.samples_file import RecordedSamples, is_samples_file
 from rheocheck.audit.verdict import Verdict
@@ -71,7 +71,7 @@ def audit(
         name, value = ("paths", max_paths) if max_seconds is None else ("seconds", max_seconds)
         raise InputError(f"--max-{name} must go with --method exact or auto, got {value} with sampled: try --samples")
     if method == "exact":
-        return _exact(subject, max_seconds=max_seconds, **exact)
+        return _with_limits(_exact(subject, max_seconds=max_seconds, **exact), drafts)
     note = None
     if method == "auto":
         recorded = any(_is_recorded(side) for side in (subject, baseline))
@@ -80,7 +80,7 @@ def audit(
         else:
             found, note = _tried(subject, BUDGET if max_seconds is None else max_seconds, exact)
             if found is not None:
-                return found
+                return _with_limits(found, drafts)
     verdict = sampled_audit(subject, **sampling)
     return verdict if note is None else dataclasses.replace(verdict, notes=(*verdict.notes, note))
 
@@ -89,6 +89,13 @@ def _exact(subject: Any, **question: Any) -> Verdict:
     from rheocheck.audit.exact import exact_audit  # late: sampled audits need no interception
 
     return exact_audit(subject, **question)
+
+
+def _with_limits(verdict: Verdict, drafts: int | None) -> Verdict:
+    """A pass that was not asked about a number of drafts says what it did not look at."""
+    if drafts is not None or verdict.verdict != "no_bias_found" or verdict.tokens is None:
+        return verdict
+    return dataclasses.replace(verdict, notes=(*verdict.notes, not_looked_at(verdict.tokens)))
 
 
 def _tried(subject: Any, seconds: float, question: dict[str, Any]) -> tuple[Verdict | None, str]:

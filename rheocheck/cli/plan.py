@@ -68,10 +68,10 @@ def plan(
     from rheocheck.audit.settings import parse_settings
     from rheocheck.audit.target import FLOAT_RTOL, load_target
 
+    drawn, asked = asked_tokens(tokens, drafts)
     values = parse_settings(settings)
     if target is not None:
         after = parse_context(context)
-        drawn, asked = asked_tokens(tokens, drafts)
         chosen = choose_object(
             load_target(target, values, after), after, drawn, asked, FLOAT_RTOL, tv=tv, samples=samples, alpha=alpha,
             delta=delta,

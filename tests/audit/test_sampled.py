@@ -520,7 +520,7 @@ REFUSED = {
     "negative context": ({"target": LAW, "context": (-1,)}, "the context must be token ids >= 0"),
     "depth": ({"target": LAW, "depth": -1}, "--depth must be an integer >= 0, got -1"),
     "depth without a log": ({"target": LAW, "depth": 2}, "--depth must go with recorded blocks, got 2 without any"),
-    "vocabulary": ({"target": lambda c: np.full(2**20 + 1, 1 / (2**20 + 1))}, r"at most 1048576 possible ids, got 1048577"),
+    "vocabulary": ({"target": lambda c: np.full(2**20 + 1, 1 / (2**20 + 1))}, r"at most 1048576 possible ids, got"),
     "filters": ({"target": Filtered(), "tokens": 20}, "at most 1048576 words, got more of 20 tokens"),
     "target": ({"target": 3}, r"must be a Pair or a law\(context\) -> probabilities, got int"),
     "law raises": ({"target": lambda c: 1 / 0}, "must return numbers, it raised ZeroDivisionError"),
