@@ -32,6 +32,7 @@ CELLS_AT_ONCE = 2**15  # of the last evaluation, for its memory
 OFFSETS = np.concatenate([np.arange(0.0, 3.0, 0.4), [3.0, 3.5, 4.5, 6.0, 9.0]])  # grid of x - p in standard deviations
 REFINED = np.linspace(0, 1, 9)
 REPRESENTATIVES = 100  # cells that stand for all while lam and mu are sought
+LARGEST_MULTIPLIER = np.log(1e6)
 ROUNDING = 1e-8  # of the sums of distribution functions, thousands of times what they were seen to be off
 
 
@@ -47,7 +48,11 @@ def tv_upper_debiased(counts: ArrayLike, law: ArrayLike, *, delta: float = 1e-3)
     n = float(observed.sum())
     if n == 0:
         return 1.0
-    noisy = total_variation(observed / n, p) + mean_radius(n, delta)
+    return _upper(n, p, total_variation(observed / n, p) + mean_radius(n, delta))
+
+
+def _upper(n: float, p: Floats, noisy: float) -> float:
+    """The bound, of which the counts are a part through `noisy` only: TV(Phat, p) + mean_radius."""
     values, copies = np.unique(p, return_counts=True)
     lam, mu = _multipliers(n, *representatives(values, copies), noisy)
     constant = lam * noisy + mu
@@ -151,11 +156,16 @@ def _multipliers(n: float, p: Floats, copies: Floats, noisy: float) -> tuple[flo
     dual = _Dual(n, p, copies)
 
     def value(point: Floats) -> float:
-        lam, mu = float(np.exp(point[0])), float(point[1])
+        lam, mu = _multiplier(point[0]), float(point[1])
         return lam * noisy + mu + dual(lam, mu)
 
     start = np.array([[0.2, 0.0], [0.5, 0.0], [0.2, -0.1]])
     found = minimize(
         value, start[0], method="Nelder-Mead", options={"initial_simplex": start, "maxfev": 150, "fatol": 1e-5}
     )
-    return float(np.exp(found.x[0])), float(found.x[1])
+    return _multiplier(found.x[0]), float(found.x[1])
+
+
+def _multiplier(logarithm: float) -> float:
+    """lam from its logarithm: any lam >= 0 gives a bound; one beyond 1e6 says that no law makes so little noise."""
+    return float(np.exp(min(logarithm, LARGEST_MULTIPLIER)))

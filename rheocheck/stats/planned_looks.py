@@ -12,7 +12,7 @@ or not; all these events together have probability at most delta, so the bounds 
 together. A look at a size that the counts chose (where a run was stopped, or wherever the bound looked good) is not
 among these events, so there only the anytime bound is used.
 
-n_1 is where 95 % of correct samplers are expected to earn the bound, n_2 where 99.9 % are, and then they double. Which
+n_1 is where 97 % of correct samplers are expected to earn the bound, n_2 where 99.9 % are, and then they double. Which
 laws get such looks is decided by the law too: those of many cells, where the noise of TV(Phat, p) costs more than
 sharing the confidence. All others keep the anytime bound with the whole of delta.
 """
@@ -29,7 +29,7 @@ from rheocheck.stats.inputs import Floats, as_law, check_level
 MANY_CELLS = 512  # with fewer the two bounds differ by a factor below 2 in draws
 ANYTIME_SHARE = 0.1
 MOST_LOOKS = 8
-USUAL, ALMOST_SURE = 0.5, 0.96  # sqrt(n) TV(Phat, p) exceeds its mean by less in 95 % and in 99.9 % of runs
+USUAL, ALMOST_SURE = 0.65, 0.96  # sqrt(n) TV(Phat, p) exceeds its mean by less in 97 % and in 99.9 % of runs
 PRECISION = 0.005  # of a planned size, relative
 
 

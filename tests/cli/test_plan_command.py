@@ -112,7 +112,7 @@ def test_a_vocabulary_of_a_language_model():
         (["--cells", "8", "--drafts", "2"], "--set, --drafts and --context must go with --target"),
         (
             ["--target", f"{HERE}:CHAIN", "--drafts", "3", "--tokens", "4"],
-            "--tokens must be at least 5 with --drafts 3",
+            "must be at least 5 with --drafts 3",
         ),
         (["--target", f"{HERE}:CHAIN", "--tokens", "40"], "must have at most 1048576 possible words, got more of 40"),
         (["--cells", "8", "--context", "1"], "--set, --drafts and --context must go with --target"),
