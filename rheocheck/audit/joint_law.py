@@ -193,9 +193,7 @@ class _Grower:
             masses.append(law[i] * (row.of(here) if near else row.p))
             total += len(here)
             if total > MAX_CELLS and before is None:
-                raise InputError(
-                    f"the first token must have at most {MAX_CELLS} possible ids, got {total}: use fewer"
-                )
+                raise InputError(f"the first token must have at most {MAX_CELLS} possible ids, got {total}: use fewer")
             if total > MAX_CELLS:
                 return None
         lengths = [len(here) for here in tokens]

@@ -472,7 +472,7 @@ def test_confirm_can_be_left_out(says):
 
 def test_the_default_of_the_function_is_sampled():
     verdict = audit(subjects.honest, target=subjects.CHAIN, tokens=2, tv=0.1, alpha=1e-3)
-    assert (verdict.method, verdict.notes) == ("sampled", ())
+    assert (verdict.method, verdict.object) == ("sampled", 'joint prefix of 2 tokens after context ""')
     assert audit is by_method
 
 
@@ -480,7 +480,8 @@ def test_the_default_of_the_function_is_sampled():
 def test_auto_is_exact_where_that_decides():
     for subject, word in ((subjects.honest, "no_bias_found"), (subjects.biased, "biased")):
         verdict = audit(subject, target=subjects.CHAIN, tokens=2, method="auto")
-        assert (verdict.verdict, verdict.method, verdict.notes) == (word, "exact", ())
+        assert (verdict.verdict, verdict.method) == (word, "exact")
+        assert len(verdict.notes) == (word == "no_bias_found")  # a pass says what it did not look at
 
 
 def fell_back(verdict):
