@@ -4,6 +4,8 @@ Every run has fixed seeds, so it passes always or never. Null: the subject has t
 accuse an honest subject with probability alpha = 1e-6, and leave it without its pass in at most 3 % of runs.
 """
 
+import random
+
 import numpy as np
 import pytest
 
@@ -260,3 +262,31 @@ def test_the_bet_on_the_object_counts_where_it_was_placed_and_as_nothing_elsewhe
     impossible.place(np.array([1.0, 1.0]))
     assert impossible.mixed(0.0, 2) == np.inf
     assert ObjectBet(np.array([1.0, 0.0]), rtol=0.0, weight=0.25).state() == [0, 0.0]
+
+
+def a_coin(context, n_tokens):
+    return [7 if random.random() < 0.75 else 40_000 for _ in range(n_tokens)]
+
+
+@pytest.mark.parametrize("law, word", [({7: 0.75, 40_000: 0.25}, "no_bias_found"), ({7: 0.5, 40_000: 0.5}, "biased")])
+def test_an_exact_audit_follows_a_sparse_law(law, word):
+    verdict = audit(a_coin, target=lambda context: law, tokens=2, method="exact", progress=False)
+    assert (verdict.verdict, verdict.tokens) == (word, 2)
+    assert verdict.total_variation == pytest.approx(0.0 if word == "no_bias_found" else 0.75**2 - 0.5**2)
+    if word == "no_bias_found":
+        assert verdict.notes[-1].startswith("not looked at: the bonus token")
+
+
+def test_an_exact_audit_finds_what_a_sparse_law_never_emits():
+    verdict = audit(a_coin, target=lambda context: {7: 1.0}, tokens=1, method="exact", progress=False)
+    assert (verdict.verdict, verdict.witness.token, verdict.witness.target) == ("biased", 40_000, 0.0)
+
+
+def test_a_resumed_audit_keeps_its_object_whatever_it_may_draw_now(tmp_path):
+    question = {"tv": 0.06, "resume": str(tmp_path / "audit.json")}
+    first = ask(Words(FOUR), FOUR, samples=1000, **question)
+    resumed = ask(Words(FOUR), FOUR, samples=10_000, **question)
+    assert (first.verdict, resumed.verdict) == ("inconclusive", "no_bias_found")
+    assert first.tokens == resumed.tokens == 1
+    with pytest.raises(InputError, match="must continue the same question"):
+        ask(Words(FOUR), FOUR, samples=10_000, tokens=4, **question)
