@@ -118,7 +118,7 @@ def joint_law(target: Target, context: Context, tokens: int, rtol: float) -> Joi
     if found.tokens < tokens:
         raise InputError(
             f"the joint law must have at most {MAX_CELLS} words, got more of {tokens} tokens: "
-            f"audit a smaller vocabulary, or at most {found.tokens} tokens"
+            "audit a smaller vocabulary, or fewer tokens"
         )
     return found
 

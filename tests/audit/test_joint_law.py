@@ -107,7 +107,7 @@ def test_only_so_many_words_are_counted():
         return np.full(8, 1 / 8)
 
     assert len(joint_law(as_target(law), (), 6, 1e-6).law) == 8**6
-    with pytest.raises(InputError, match="at most 1048576 words, got more of 7 tokens: .*, or at most 6 tokens"):
+    with pytest.raises(InputError, match="at most 1048576 words, got more of 7 tokens: .*, or fewer tokens"):
         joint_law(as_target(law), (), 7, 1e-6)
     assert max(len(context) for context in asked) == 5
     asked.clear()
