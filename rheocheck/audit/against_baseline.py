@@ -11,7 +11,7 @@ before. The bound on TV then has to hold for every length that the pilot could h
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from rheocheck.audit.witness import witness_against_sample
 from rheocheck.core.pair import Context
 from rheocheck.stats.bounds import mean_empirical_tv
 from rheocheck.stats.chi_square import chi_square_two_sample, total_variation
-from rheocheck.stats.plan import FLUCTUATION, Plan, looks, plan, smallest_detectable_tv
+from rheocheck.stats.plan import CAP, FLUCTUATION, Plan, looks, pass_samples, plan, smallest_detectable_tv
 from rheocheck.stats.two_sample import SignBetting, StringBetting, tv_upper_two_sample_anytime
 
 Ints = NDArray[np.int64]
@@ -259,8 +259,14 @@ def saved_pilot(state: dict[str, Any]) -> Pilot:
 
 
 def baseline_plan(law: Floats, *, tv: float, alpha: float, delta: float) -> Plan:
-    """The plan of an audit whose object has about this law: two samples of 2 n draws say as much as one of n."""
-    return plan(law, tv=tv / math.sqrt(2), alpha=alpha / STATISTICS, delta=delta, simulate=0)
+    """The plan of an audit whose object has about this law: two samples of 2 n draws say as much as one of n.
+
+    The debiased bound needs a known law, so its looks are left out.
+    """
+    made = plan(law, tv=tv / math.sqrt(2), alpha=alpha / STATISTICS, delta=delta, simulate=0)
+    enough = pass_samples(law, tv / math.sqrt(2), delta)
+    budget = max(made.detect, enough)
+    return replace(made, pass_=enough, budget=budget, cap=CAP * budget)
 
 
 def baseline_reach(pilot: Pilot, tokens: int, samples: int, *, alpha: float, delta: float) -> tuple[float, float]:
