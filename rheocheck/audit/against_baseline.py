@@ -2,7 +2,8 @@
 
 Null: at every step the two draws are exchangeable. E is the mean of sign bets on the words of the object, of sign
 bets on token ratios of whole words, and of sign bets on two and three tokens of a word, wherever they stand. The bound
-speaks of one object: the joint law of the longest prefix that showed at most 512 different words in a pilot.
+speaks of one object: the tokens that were asked for, else the longest prefix that showed at most 512 different words
+in a pilot, and that the draws allowed can bound by it.
 
 The pilot of a live baseline is thrown away. That of a recording is not: it is the first draws of *both* arms taken
 together, and swapping the two draws of a pair does not change it, so given the unordered pairs every bet is as fair as
@@ -10,30 +11,32 @@ before. The bound on TV then has to hold for every length that the pilot could h
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rheocheck.audit.against_law import DEPENDENT, object_name
+from rheocheck.audit.against_law import DEPENDENT
 from rheocheck.audit.evidence import Draws
+from rheocheck.audit.objects import object_name
 from rheocheck.audit.repeats import Repeats
 from rheocheck.audit.tally import Tally
-from rheocheck.audit.target import OBJECT_CELLS
 from rheocheck.audit.verdict import Boundary, Witness
 from rheocheck.audit.witness import witness_against_sample
 from rheocheck.core.pair import Context
 from rheocheck.stats.bounds import mean_empirical_tv
 from rheocheck.stats.chi_square import chi_square_two_sample, total_variation
 from rheocheck.stats.pair_betting import PairBetting
-from rheocheck.stats.plan import FLUCTUATION, looks, plan, smallest_detectable_tv
+from rheocheck.stats.plan import CAP, FLUCTUATION, Plan, looks, pass_samples, plan, smallest_detectable_tv
 from rheocheck.stats.suite import mean
-from rheocheck.stats.two_sample import SignBetting, StringBetting
+from rheocheck.stats.two_sample import SignBetting, StringBetting, tv_upper_two_sample_anytime
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 STATISTICS = 3  # bets that E is the mean of, at most
+FEW_WORDS = 512  # seen in a pilot, where the object is free
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,23 @@ class Pilot:
     shared: bool  # whether these draws are evidence too
 
     @classmethod
-    def of(cls, words: Ints, *, shared: bool = False) -> "Pilot":
-        tokens = words.shape[1]
-        seen = [len(np.unique(words[:, :n], axis=0)) for n in range(1, tokens + 1)]
-        length = max((n for n in range(1, tokens + 1) if seen[n - 1] <= OBJECT_CELLS), default=1)
+    def of(
+        cls, words: Ints, *, asked: bool, affordable: Callable[[Floats], bool] = lambda law: True, shared: bool = False
+    ) -> "Pilot":
+        """asked: the object is all tokens; else affordable(law) says whether the draws allowed can bound a law."""
+        length = words.shape[1]
+        if not asked:
+            seen = [np.unique(words[:, :n], axis=0, return_counts=True)[1] for n in range(1, length + 1)]
+            fit = [n for n, counts in enumerate(seen, 1) if len(counts) <= FEW_WORDS and affordable(_about(counts))]
+            length = max(fit, default=1)
         counts = np.unique(words[:, :length], axis=0, return_counts=True)[1]
-        law = np.append(counts + 0.5, 0.5)  # one more cell for all that the pilot did not show
-        return cls(length, law / law.sum(), shared)
+        return cls(length, _about(counts), shared)
+
+
+def _about(counts: Ints) -> Floats:
+    """Roughly the law behind these counts, with one more cell for all that they did not show."""
+    law: Floats = np.append(counts + 0.5, 0.5)
+    return law / law.sum()
 
 
 class AgainstBaseline:
@@ -63,8 +76,7 @@ class AgainstBaseline:
         self.context, self.tokens, self.alpha = context, tokens, alpha
         self.tally, self.other = Tally(tokens), Tally(tokens)
         self.pilot, self.length, self.law = pilot, pilot.length, pilot.law
-        # Two samples of 2 n draws say as much about TV as one of n says against a known law.
-        self.plan = plan(self.law, tv=tv / math.sqrt(2), alpha=alpha / STATISTICS, delta=delta, simulate=0)
+        self.plan = baseline_plan(self.law, tv=tv, alpha=alpha, delta=delta)
         self._signs = SignBetting(delta=delta / tokens if pilot.shared else delta)
         self._strings = StringBetting(tokens)
         self._pairs = PairBetting(tokens) if tokens > 1 else None
@@ -82,6 +94,37 @@ class AgainstBaseline:
     def object(self) -> str:
         """What the bound on TV is about."""
         return object_name(self.length, self.context)
+
+    @property
+    def object_tokens(self) -> int:
+        """How many tokens that is."""
+        return self.length
+
+    @property
+    def planned(self) -> tuple[int, ...]:
+        """The bound may be looked at any number of times: no look is planned."""
+        return ()
+
+    def needed(self) -> int:
+        """Draws that bound the object for almost every correct subject, as far as the pilot shows."""
+        return self.plan.pass_
+
+    def words(self) -> None:
+        """How many words are possible is not known."""
+        return None
+
+    def bounded(self, tv: float) -> tuple[int, float]:
+        """The longest prefix of the object of which these draws show TV <= tv, and that bound; else the first token.
+
+        All prefixes, and all looks, share delta, so whichever is named, its bound holds with that confidence.
+        """
+        bound = 1.0
+        for length in range(self.length, 0, -1):
+            a, b = self._both_prefixes(length)
+            bound = tv_upper_two_sample_anytime(a, b, max(1, self.looks), delta=self._signs.delta / self.length)
+            if bound <= tv:
+                return length, bound
+        return 1, bound
 
     def add(self, *draws: Draws) -> None:
         """Equally many draws of the subject and of the baseline, in order: pairs."""
@@ -137,7 +180,9 @@ class AgainstBaseline:
 
     def detectable(self) -> float:
         """Smallest TV of the object found with power 99.9 %: two samples see what one sample of half the size does."""
-        return smallest_detectable_tv(self.law, self.n // 2, self.alpha / STATISTICS)
+        law = _about(sum(self._both()))  # a pilot sees too little of a large law
+        found = (smallest_detectable_tv(p, self.n // 2, self.alpha / STATISTICS) for p in (self.law, law))
+        return max(found)
 
     def cross_check(self) -> float:
         """The classical p-value, at this sample size: chi-square homogeneity on the object."""
@@ -203,6 +248,15 @@ class AgainstBaseline:
         codes = [self._codes.setdefault(tuple(row), len(self._codes)) for row in prefixes.tolist()]
         return np.array(codes, dtype=np.int64)[where.ravel()]
 
+    def _both_prefixes(self, length: int) -> tuple[Ints, Ints]:
+        """Counts of the words of so many first tokens in both samples."""
+        together = np.concatenate([self.tally.words[:, :length], self.other.words[:, :length]])
+        codes = np.unique(together, axis=0, return_inverse=True)[1].ravel()
+        cells, split = int(codes.max(initial=0)) + 1, len(self.tally.words)
+        a = np.bincount(codes[:split], weights=self.tally.counts, minlength=cells)
+        b = np.bincount(codes[split:], weights=self.other.counts, minlength=cells)
+        return a.astype(np.int64), b.astype(np.int64)
+
     def _both(self, tallies: tuple[Tally, Tally] | None = None) -> tuple[Ints, Ints]:
         """Counts of the object's prefixes in both samples."""
         a, b = (
@@ -215,6 +269,17 @@ def saved_pilot(state: dict[str, Any]) -> Pilot:
     """The pilot that a saved state was planned with."""
     length, law, shared = state["pilot"]
     return Pilot(length, np.array(law), shared)
+
+
+def baseline_plan(law: Floats, *, tv: float, alpha: float, delta: float) -> Plan:
+    """The plan of an audit whose object has about this law: two samples of 2 n draws say as much as one of n.
+
+    The debiased bound needs a known law, so its looks are left out.
+    """
+    made = plan(law, tv=tv / math.sqrt(2), alpha=alpha / STATISTICS, delta=delta, simulate=0)
+    enough = pass_samples(law, tv / math.sqrt(2), delta)
+    budget = max(made.detect, enough)
+    return replace(made, pass_=enough, budget=budget, cap=CAP * budget)
 
 
 def baseline_reach(pilot: Pilot, tokens: int, samples: int, *, alpha: float, delta: float) -> tuple[float, float]:

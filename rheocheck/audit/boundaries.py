@@ -32,5 +32,5 @@ def boundary_tokens(found: Enumeration, reference: Reference, context: Context) 
         before = masses.get(prefix, 0.0)
         for x in sorted(near):
             emitted = masses.get((*prefix, x), 0.0) / before if before else 0.0
-            shown.append(Boundary(context + prefix, x, float(joint.rows[prefix][x]), 0, emitted))
+            shown.append(Boundary(context + prefix, x, joint.rows[prefix].at(x), 0, emitted))
     return tuple(shown)

@@ -18,6 +18,7 @@ from rheocheck.audit.confirmation import Confirmation, plain_run
 from rheocheck.audit.difference import difference
 from rheocheck.audit.exact_witness import exact_witness, replay_command, shown_path, unexplained_path
 from rheocheck.audit.impossible import described, exact_notes
+from rheocheck.audit.joint_law import joint_law
 from rheocheck.audit.plain_runs import PlainRuns, Side
 from rheocheck.audit.plain_runs import plain_runs as run_plainly
 from rheocheck.audit.processes import Importable, importable
@@ -26,7 +27,7 @@ from rheocheck.audit.rests_on import rests_on
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.stopping import stopped_target
 from rheocheck.audit.subject import load_subject
-from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, Target, as_target, joint_law, load_target
+from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, Target, as_target, load_target
 from rheocheck.audit.verdict import ShownPath, Verdict, Witness
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
@@ -85,7 +86,7 @@ def exact_audit(
     law = _target(target, eos, context)
     rtol = 0.0 if law is None else rtol if rtol is not None else EXACT_RTOL if law.exact else FLOAT_RTOL
     # A target comes first: that it cannot be used should not take an enumeration to find out.
-    reference = None if law is None else TargetReference(joint_law(law, context, tokens, rtol), context)
+    reference = None if law is None else TargetReference(joint_law(law, context, tokens, rtol), context, law.vocab_size)
     found = _enumerated(sides, context, tokens, max_paths, max_seconds, seed, eos, progress)
     outcome = _Outcome(
         found, reference or BaselineReference(found[-1], context, tokens), context, tokens, float_tolerance,
@@ -154,6 +155,7 @@ class _Outcome:
             total_variation_upper=seen.upper,
             confidence=1.0,
             object=self.reference.object(),
+            tokens=self.tokens,
             reference=self.reference.name,
             p_value=None,
             e_value=None,

@@ -97,6 +97,7 @@ class ImpossibleApart:
     """Evidence of possible words, and the impossible ones beside it; see `Evidence` in `audit.evidence`.
 
     possible  the evidence that the possible words are added to
+    apart     the impossible words
     size      V, or None where no law says it
     first     number of the first impossible draw, from 0; None without one
     failure   why the first call without output had none
@@ -105,7 +106,7 @@ class ImpossibleApart:
     def __init__(self, possible: Evidence, size: int | None, context: Context, tokens: int) -> None:
         self.possible, self.size, self.context, self.tokens = possible, size, context, tokens
         self.reference, self.plan = possible.reference, possible.plan
-        self.words = Tally(tokens)
+        self.apart = Tally(tokens)
         self.first: int | None = None
         self.failure: str | None = None
         self._in_batches = False  # whole calls failed: their rows are not independent
@@ -113,23 +114,45 @@ class ImpossibleApart:
 
     @property
     def n(self) -> int:
-        return self.possible.n + self.words.n
+        return self.possible.n + self.apart.n
 
     @property
     def log_e(self) -> float:
-        return math.inf if self.words.n else self.possible.log_e
+        return math.inf if self.apart.n else self.possible.log_e
 
     @property
     def peak(self) -> float:
-        return math.inf if self.words.n else self.possible.peak
+        return math.inf if self.apart.n else self.possible.peak
 
     @property
     def tv_upper(self) -> float:
-        return 1.0 if self.words.n else self.possible.tv_upper
+        return 1.0 if self.apart.n else self.possible.tv_upper
+
+    @property
+    def planned(self) -> tuple[int, ...]:
+        """Draws at which there must be a look."""
+        return self.possible.planned
+
+    @property
+    def object_tokens(self) -> int:
+        """How many tokens the object has."""
+        return self.tokens if self.apart.n else self.possible.object_tokens
+
+    def needed(self) -> int | None:
+        """Draws that bound the object for almost every correct subject."""
+        return self.possible.needed()
+
+    def words(self) -> int | None:
+        """Possible words of the object, as far as they are known."""
+        return self.possible.words()
+
+    def bounded(self, tv: float) -> tuple[int, float]:
+        """The longest prefix with a bound of at most tv; asked only where nothing impossible was seen."""
+        return self.possible.bounded(tv)
 
     def object(self) -> str:
         """What the bounds are about: of impossible output, whole words."""
-        return object_name(self.tokens, self.context) if self.words.n else self.possible.object()
+        return object_name(self.tokens, self.context) if self.apart.n else self.possible.object()
 
     def add(self, *draws: Draws) -> None:
         """Draws of the subject, and of the baseline if there is one; a pair with an impossible word is kept apart."""
@@ -137,62 +160,62 @@ class ImpossibleApart:
             for i in np.flatnonzero(impossible(drawn.words, None))[:1]:
                 check_baseline(tuple(drawn.words[i].tolist()), drawn.failure)
         subject = draws[0]
-        apart = impossible(subject.words, self.size)
-        if apart.any():
-            self.first = self.n + int(np.argmax(apart)) if self.first is None else self.first
+        none = impossible(subject.words, self.size)
+        if none.any():
+            self.first = self.n + int(np.argmax(none)) if self.first is None else self.first
             self.failure = self.failure or subject.failure
             self._in_batches |= bool((subject.rows[subject.words[:, 0] == FAILED] > 0).any())
-            self.words.add(subject.words[apart])
-            draws = tuple(drawn.where(~apart) for drawn in draws)
+            self.apart.add(subject.words[none])
+            draws = tuple(drawn.where(~none) for drawn in draws)
         self.possible.add(*draws)
 
     def look(self) -> None:
         """Bring log_e, peak and tv_upper up to date."""
         self._looks += 1
-        if not self.words.n:
+        if not self.apart.n:
             self.possible.look()
 
     def tallies(self) -> tuple[Tally, ...]:
         """What was drawn, impossible words included."""
         subject, *baseline = self.possible.tallies()
-        return subject.plus(self.words), *baseline
+        return subject.plus(self.apart), *baseline
 
     def clean(self) -> bool:
         """Whether the draws show no sign of dependence, which the bounds take for granted."""
-        return not self._in_batches if self.words.n else self.possible.clean()
+        return not self._in_batches if self.apart.n else self.possible.clean()
 
     def statistics(self) -> dict[str, float]:
         """log10 E of each statistic that had data."""
-        return {NAME: math.inf} if self.words.n else self.possible.statistics()
+        return {NAME: math.inf} if self.apart.n else self.possible.statistics()
 
     def estimate(self) -> float:
         """Estimate of TV of the object: of impossible output its share, which TV is at least."""
-        return self.words.n / self.n if self.words.n else self.possible.estimate()
+        return self.apart.n / self.n if self.apart.n else self.possible.estimate()
 
     def tv_lower(self, delta: float) -> float:
         """A lower bound on TV of the object: of impossible output Clopper and Pearson's of its probability."""
-        if not self.words.n:
+        if not self.apart.n:
             return self.possible.tv_lower(delta)
         level = delta / (max(1, self._looks) * (self._looks + 1))
-        return tv_lower([0, 1], [self.n - self.words.n, self.words.n], [1.0, 0.0], delta=level)
+        return tv_lower([0, 1], [self.n - self.apart.n, self.apart.n], [1.0, 0.0], delta=level)
 
     def detectable(self) -> float:
         """Smallest TV of the object found with power 99.9 %; impossible output leaves nothing to be found."""
-        return 1.0 if self.words.n else self.possible.detectable()
+        return 1.0 if self.apart.n else self.possible.detectable()
 
     def cross_check(self) -> float:
         """The classical p-value, at this sample size."""
-        return 0.0 if self.words.n else self.possible.cross_check()
+        return 0.0 if self.apart.n else self.possible.cross_check()
 
     def diagnosis(self) -> str | None:
-        return None if self.words.n else self.possible.diagnosis()
+        return None if self.apart.n else self.possible.diagnosis()
 
     def witness(self) -> Witness | None:
         """The most frequent impossible token; ties go to the shortest, then the smallest context."""
-        if not self.words.n:
+        if not self.apart.n:
             return self.possible.witness()
         hits: dict[tuple[Context, int], int] = {}
-        for word, count in zip(self.words.words.tolist(), self.words.counts.tolist(), strict=True):
+        for word, count in zip(self.apart.words.tolist(), self.apart.counts.tolist(), strict=True):
             at = next(i for i, x in enumerate(word) if is_impossible((x,), self.size))
             found = tuple(word[:at]), word[at]
             hits[found] = hits.get(found, 0) + count
@@ -209,19 +232,19 @@ class ImpossibleApart:
         """How much of the output was impossible, and where it began; where(i) names draw i."""
         if self.first is None:
             return ()
-        text = f"{NAME} in {self.words.n} of {self.n} draws, first in {where(self.first)}"
-        words = [tuple(word) for word in self.words.words.tolist()]
+        text = f"{NAME} in {self.apart.n} of {self.n} draws, first in {where(self.first)}"
+        words = [tuple(word) for word in self.apart.words.tolist()]
         return (text, *advice(words, eos, nothing_else=not self.possible.n))
 
     def state(self) -> dict[str, Any]:
         """Plain JSON."""
-        apart = {"words": self.words.state(), "first": self.first, "failure": self.failure, "looks": self._looks}
+        apart = {"words": self.apart.state(), "first": self.first, "failure": self.failure, "looks": self._looks}
         return self.possible.state() | {"impossible": apart | {"in batches": self._in_batches}}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from `state()` of the same question."""
         self.possible.restore(state)
         apart = state["impossible"]
-        self.words.restore(apart["words"])
+        self.apart.restore(apart["words"])
         self.first, self.failure, self._looks = apart["first"], apart["failure"], apart["looks"]
         self._in_batches = apart["in batches"]

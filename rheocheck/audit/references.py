@@ -10,9 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
-from rheocheck.audit.against_law import object_name
 from rheocheck.audit.impossible import check_baseline
-from rheocheck.audit.target import JointLaw
+from rheocheck.audit.joint_law import JointLaw
+from rheocheck.audit.objects import object_name
 from rheocheck.core.pair import Context
 from rheocheck.intercept import Enumeration
 from rheocheck.intercept.words import is_impossible
@@ -39,18 +39,18 @@ class TargetReference:
 
     name, unseen = "target", 0.0
 
-    def __init__(self, joint: JointLaw, context: Context) -> None:
+    def __init__(self, joint: JointLaw, context: Context, vocab_size: int | None) -> None:
         self.joint, self.context = joint, context
-        self.size: int | None = joint.vocab_size
-        cells = joint.of_cells(joint.law)
-        self.law: Mapping[Hashable, float] = {int(i): float(cells[i]) for i in np.flatnonzero(cells > 0)}
+        self.size = vocab_size
+        self._cells, law = joint.cells, joint.of_cells(np.append(joint.law, 0.0))
+        self.law: Mapping[Hashable, float] = {int(i): float(law[i]) for i in np.flatnonzero(law > 0)}
 
     def cell(self, word: Context) -> Hashable:
-        """The number of the word's cell; a word that is none over the vocabulary is a cell of its own."""
-        if is_impossible(word, self.joint.vocab_size):
+        """The number of the word's cell; an impossible word stands for itself."""
+        if is_impossible(word, self.size):
             return word
-        index = self.joint.index(np.array([word], dtype=np.int64))[0]
-        return int(self.joint.cells[index])
+        number = int(self.joint.index(np.array([word], dtype=np.int64))[0])
+        return word if number == len(self.joint.law) else int(self._cells[number])
 
     def never(self, word: Context) -> bool:
         """Impossible by the law, or no word of the vocabulary at all."""
@@ -65,12 +65,13 @@ class TargetReference:
         row = self.joint.rows.get(prefix)
         if row is None:
             return None
-        if is_impossible((token,), self.joint.vocab_size):
+        if is_impossible((token,), self.size):
             return 0.0
-        if row[token] == 0 and token not in self.joint.boundary.get(prefix, ()):
+        p = row.at(token)
+        if p == 0 and token not in self.joint.boundary.get(prefix, ()):
             return 0.0
         behind = any(prefix[:n] in self.joint.boundary for n in range(len(prefix) + 1))
-        return None if behind else float(row[token])
+        return None if behind else p
 
 
 class BaselineReference:

@@ -59,7 +59,7 @@ def _followed(law: Any, words: Context, start: int) -> list[float]:
     found: list[float] = []
     for i in range(start, len(words)):
         gone = (bool(found) and found[-1] == 0) or is_impossible(words[i : i + 1], law.vocab_size)
-        found.append(0.0 if gone else float(law.row(words[:i], FLOAT_RTOL)[words[i]]))
+        found.append(0.0 if gone else law.possible(words[:i], FLOAT_RTOL).at(words[i]))
     return found
 
 

@@ -9,18 +9,22 @@ beside it as a cross-check.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rheocheck.audit.against_baseline import AgainstBaseline, Pilot, baseline_reach, saved_pilot
-from rheocheck.audit.against_law import AgainstLaw, law_reach, object_law
+from rheocheck.audit.against_baseline import AgainstBaseline, Pilot, baseline_plan, baseline_reach, saved_pilot
+from rheocheck.audit.against_law import AgainstLaw, law_reach
 from rheocheck.audit.arguments import check_integers, check_question
 from rheocheck.audit.both_calls import MAIN, OtherDoor, against_each_other, against_evidence, has_two, share
+from rheocheck.audit.choose_object import DEFAULT_TV, UNLIMITED, choose_object
 from rheocheck.audit.evidence import Evidence
 from rheocheck.audit.fingerprint import Fingerprint, fingerprint, of_files
 from rheocheck.audit.fresh_look import DRAWS, FreshLook, fresh_look
 from rheocheck.audit.impossible import ImpossibleApart
+from rheocheck.audit.objects import asked_tokens, not_looked_at
 from rheocheck.audit.samples_file import RecordedSamples
 from rheocheck.audit.session import Checkpoint, Session, power_of_ten, session_seed
 from rheocheck.audit.stopping import check_log, stopped_target
@@ -33,7 +37,7 @@ from rheocheck.core.pair import Context
 from rheocheck.intercept.seeding import seed_globals
 from rheocheck.stats.plan import SMALLEST_TV
 
-DEFAULT_TV = 0.02
+Floats = NDArray[np.float64]
 DELTA = 1e-3  # 1 - confidence of the bounds on TV
 PILOT = 500  # draws of a baseline that choose the object and the sample size
 # Streams of seeds: the baseline's (of DOORS the other door's) is the next one.
@@ -48,7 +52,8 @@ def audit(
     target: Any = None,
     baseline: Any = None,
     context: Context = (),
-    tokens: int = 4,
+    tokens: int | None = None,
+    drafts: int | None = None,
     samples: int | None = None,
     alpha: float = 1e-6,
     tv: float | None = None,
@@ -61,12 +66,16 @@ def audit(
     question: dict[str, Any] | None = None,
     confirm: bool = True,
     progress: bool | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> Verdict:
     """Whether `subject` emits the law of `target` (or of `baseline`) over `tokens` tokens after `context`.
 
     subject   a function (context, n_tokens) -> ids, recorded samples, or how a command line would name one
     target    a Pair, a law(context) -> probabilities, or how a command line would name one
     baseline  a second subject: the same engine with speculation off; exactly one of target and baseline
+    tokens    the object of the verdict: the joint law of exactly so many tokens
+    drafts    K drafts of the decoder: the object has K + 2 tokens, or `tokens` if these are more. With neither, 4
+              tokens are drawn, and the object is the longest prefix of them that the draws allowed can bound
     samples   draws at most; by default four times what `tv` needs, or all that are recorded
     tv        the bias worth finding: 0.02, or with `samples` given what these can both find and rule out
     rtol      tolerance of the target's law per token: 0 for a Pair, 1e-6 for a float law
@@ -77,11 +86,13 @@ def audit(
     question  what `resume` must find unchanged besides the numbers here: the names of subject and target, settings
     confirm   after a bias, draw as many again with fresh seeds and report what they say
     progress  a progress bar on stderr: yes, no, or (None) when stderr is a terminal
+    announce  is told before the first draw, in one line, what the verdict will be about and what that takes
 
     Ctrl-C while drawing ends the run early: the verdict is about the draws made so far. Raises InputError.
     """
     context = tuple(context)
-    check_question(target, baseline, context, tokens, alpha=alpha, tv=tv, rtol=rtol, seed=seed)
+    drawn, asked = asked_tokens(tokens, drafts)
+    check_question(target, baseline, context, drawn, alpha=alpha, tv=tv, rtol=rtol, seed=seed)
     check_integers(samples=(samples, 1), depth=(depth, 0), eos=(eos, 0))
     check_log(eos, depth)
     if tv is not None and tv < SMALLEST_TV:
@@ -95,15 +106,17 @@ def audit(
         baseline = load_subject(baseline, {}, context, what="--baseline")
     checkpoint = None
     if resume is not None:
-        asked = {name: value for name, value in names.items() if isinstance(value, str)} | (question or {})
-        asked |= {"context": list(context), "tokens": tokens, "alpha": alpha, "rtol": rtol, "depth": depth, "eos": eos}
+        same = {name: value for name, value in names.items() if isinstance(value, str)} | (question or {})
+        same |= {"context": list(context), "tokens": drawn, "asked": asked, "alpha": alpha, "rtol": rtol}
+        same |= {"depth": depth, "eos": eos, "seed": seed}
         code = _code({"subject": subject, "target": target, "baseline": baseline}, names | (question or {}), context)
-        checkpoint = Checkpoint(resume, asked | {"seed": seed}, code, resume_anyway)
+        checkpoint = Checkpoint(resume, same, code, resume_anyway)
     try:
         asker = _Asker(
-            subject, target, baseline, context, tokens, samples, alpha, tv, rtol, depth, eos, seed, checkpoint, progress
-        )
-        return asker.verdict(confirm)
+            subject, target, baseline, context, drawn, asked, drafts, samples, alpha, tv, rtol, depth, eos, seed,
+            checkpoint, progress,
+        )  # fmt: skip
+        return asker.verdict(confirm, announce)
     except InputError:
         raise
     except ValueError as error:  # `stats` may not know our exceptions; its messages are written for the user
@@ -120,6 +133,8 @@ class _Asker:
         baseline: Any,
         context: Context,
         tokens: int,
+        asked: bool,
+        drafts: int | None,
         samples: int | None,
         alpha: float,
         tv: float | None,
@@ -131,7 +146,8 @@ class _Asker:
         progress: bool | None,
     ) -> None:
         self.subject, self.baseline, self.context, self.tokens = subject, baseline, context, tokens
-        self.alpha, self.depth, self.eos, self.seed = alpha, depth, eos, seed
+        self.asked, self.drafts, self.alpha, self.depth = asked, drafts, alpha, depth
+        self.eos, self.seed = eos, seed
         self.checkpoint, self.progress = checkpoint, progress
         self.look: FreshLook | None = None
         self.door: OtherDoor | None = None
@@ -152,13 +168,19 @@ class _Asker:
         if samples is not None and self.recorded is not None and samples > self.recorded:
             raise InputError(f"--samples must be at most the recorded {self.recorded} draws, got {samples}: lower it")
         self.samples = self.recorded if samples is None else samples
-        self.pilot = None if baseline is None else self._pilot()
+        self.about = None
+        if self.target is not None:
+            self.about = choose_object(
+                self.target, context, tokens, asked, self.rtol, tv=tv, samples=self.samples, alpha=alpha, delta=DELTA,
+                saved=self._saved_object(),
+            )  # fmt: skip
+        self.pilot = None if baseline is None else self._pilot(tv)
         self.tv = tv or DEFAULT_TV
         if tv is None and self.samples is not None:
             reach = max(self._reach(self.samples))
             self.tv = reach if reach < 1 else DEFAULT_TV
 
-    def verdict(self, confirm: bool) -> Verdict:
+    def verdict(self, confirm: bool, announce: Callable[[str], None] | None) -> Verdict:
         """Draw until decided, and say what was found."""
         evidence = self._evidence()
         calls = [0, 0]
@@ -169,6 +191,8 @@ class _Asker:
         for source, tally in zip(session.sources, evidence.tallies(), strict=True):
             if isinstance(source, RecordedSource):
                 self._take_up(source, tally)
+        if announce is not None:
+            announce(_announcement(session))
         number = 0
         if self.checkpoint is not None:
             number = self.checkpoint.session
@@ -202,10 +226,10 @@ class _Asker:
         return ImpossibleApart(self._of_possible(), size, self.context, self.tokens)
 
     def _of_possible(self) -> Evidence:
-        if self.target is not None:
+        if self.target is not None and self.about is not None:
             return AgainstLaw(
-                self.target, self.context, self.tokens, tv=self.tv, alpha=self.alpha, delta=DELTA, rtol=self.rtol,
-                depth=self.depth or 0,
+                self.about, self.target, self.context, self.tokens, tv=self.tv, alpha=self.alpha, delta=DELTA,
+                rtol=self.rtol, samples=self.samples, depth=self.depth or 0,
             )  # fmt: skip
         assert self.pilot is not None
         return AgainstBaseline(self.pilot, self.context, self.tokens, tv=self.tv, alpha=self.alpha, delta=DELTA)
@@ -252,27 +276,40 @@ class _Asker:
             )
         source.skip(before.n)
 
-    def _pilot(self) -> Pilot:
+    def _pilot(self, tv: float | None) -> Pilot:
         """The pilot of the saved audit; else draws to be thrown away, or the first ones of two recorded arms."""
         if self.checkpoint is not None and self.checkpoint.saved is not None:
             return saved_pilot(self.checkpoint.saved["evidence"])
         live = [side for side in reversed(self.sides) if not isinstance(side, RecordedSamples)]
         if not live:
             both = [side.prefixes(self.tokens, self.eos)[:PILOT] for side in self.sides]
-            return Pilot.of(np.concatenate(both), shared=True)
+            return Pilot.of(np.concatenate(both), asked=self.asked, affordable=self._affordable(tv), shared=True)
         source = self._source(live[0], PILOTS)
         if not source.seeded:
             seed_globals(session_seed(self.seed, 0, PILOTING))
         words = [source.draw(min(source.batch, PILOT)).words for _ in range(PILOT // min(source.batch, PILOT))]
-        return Pilot.of(np.concatenate(words))
+        return Pilot.of(np.concatenate(words), asked=self.asked, affordable=self._affordable(tv))
+
+    def _affordable(self, tv: float | None) -> Callable[[Floats], bool]:
+        """Whether the draws allowed can bound the TV of two samples of about this law; without a TV, any will do."""
+        if tv is None and self.samples is not None:
+            return lambda law: True
+        wanted = tv or DEFAULT_TV
+        allowed = 2 * UNLIMITED / wanted**2 if self.samples is None else self.samples
+        return lambda law: baseline_plan(law, tv=wanted, alpha=self.alpha, delta=DELTA).pass_ <= allowed
 
     def _reach(self, samples: int) -> tuple[float, float]:
         """The TV that so many draws find, and the one that they rule out."""
         if self.target is None:
             assert self.pilot is not None
             return baseline_reach(self.pilot, self.tokens, samples, alpha=self.alpha, delta=DELTA)
-        law = object_law(self.target, self.context, self.tokens, self.rtol)[1]
-        return law_reach(law, samples, alpha=self.alpha, delta=DELTA)
+        assert self.about is not None
+        return law_reach(self.about.joint.cell_law(), samples, alpha=self.alpha, delta=DELTA)
+
+    def _saved_object(self) -> int | None:
+        """How many tokens the object of the saved audit has."""
+        saved = None if self.checkpoint is None else self.checkpoint.saved
+        return None if saved is None else int(saved["evidence"]["object"])
 
     def _check_log(self) -> None:
         """A decode log needs its depth said; a depth needs a log."""
@@ -304,6 +341,8 @@ class _Asker:
             verdict=word,
             method="sampled",
             total_variation=evidence.estimate() if drawn else None,
+            tokens=evidence.object_tokens,
+            asked=self.asked,
             total_variation_upper=evidence.tv_upper if sound else 1.0,
             total_variation_lower=evidence.tv_lower(DELTA) if word == "biased" and sound else 0.0,
             confidence=1 - DELTA,
@@ -367,12 +406,12 @@ class _Asker:
         if not evidence.clean():
             notes.append("the draws depend on each other: no bound on TV is given, it would take independent draws")
         elif word == "inconclusive":
-            notes.append(
-                f"{n} draws bound TV by {evidence.tv_upper:.3g}, asked was {self.tv:.3g}: draw more, or raise --tv"
-            )
+            notes.append(_what_to_change(evidence, self.tv))
         if self.door is not None:
             than = "the target" if self.target is not None else "subject.sample()"
             notes.append(self.door.text(self.alpha, than))
+        if word == "no_bias_found" and not self.drafts:
+            notes.append(not_looked_at(evidence.object_tokens))
         return tuple(notes)
 
 
@@ -383,6 +422,31 @@ def _code(sides: dict[str, Any], names: dict[str, Any], context: Context) -> Fin
         sides["target"] = load_target(target, {}, context)
     named = names.get("target")
     return fingerprint({name: side for name, side in sides.items() if side is not None}) | of_files(named)
+
+
+def _announcement(session: Session) -> str:
+    """What the verdict will be about, and what that takes."""
+    evidence, limit, tv = session.evidence, session.limit, session.tv
+    counted, needed = evidence.words(), evidence.needed()
+    about = evidence.object() + (f", {counted} possible words" if counted else "")
+    if needed is None:
+        return f"{about}: too many possible words for a bound, it can be biased or inconclusive; ask for fewer --tokens"
+    takes = f"{about}: about {needed} draws bound TV by {tv:.3g}, at most {limit} are drawn"
+    if needed <= limit:
+        return takes
+    return f"{takes}, which may be too few: raise --samples or --tv, or ask for fewer --tokens"
+
+
+def _what_to_change(evidence: Evidence, tv: float) -> str:
+    """What an undecided run has bounded, and what would bound more."""
+    n, needed, tokens = evidence.n, evidence.needed(), evidence.object_tokens
+    length, bound = evidence.bounded(tv)
+    shorter = f"; of the first {length if length > 1 else 'token'}{' tokens' if length > 1 else ''} by {bound:.3g}"
+    of_object = f"{n} draws bound TV by {evidence.tv_upper:.3g}, asked was {tv:.3g}{shorter if tokens > 1 else ''}"
+    if needed is None:
+        return f"{of_object}; {tokens} tokens have too many possible words for a bound: ask for fewer --tokens"
+    fewer = " or ask for fewer --tokens" if tokens > 1 else ""
+    return f"{of_object}: draw more (about {needed}), raise --tv{',' if fewer else ''}{fewer}"
 
 
 def _finite(log10_e: float) -> float | None:

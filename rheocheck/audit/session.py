@@ -65,18 +65,23 @@ class Session:
         """Draw, look, save, until decided, at the limit, or interrupted by Ctrl-C."""
         if not all(source.seeded for source in self.sources):
             seed_globals(seed)
-        sizes = (n for n in looks(FIRST_LOOK) if n > self.evidence.n)
         disable = None if self.progress is None else not self.progress
         with tqdm(
             total=self.limit, initial=self.evidence.n, unit="draw", desc="drawing", disable=disable
         ) as bar, self._ctrl_c():  # fmt: skip
             while not self._finished():
-                drawn = self._draw(min(next(sizes), self.limit) - self.evidence.n, bar)
+                drawn = self._draw(self._next_look() - self.evidence.n, bar)
                 self.evidence.add(*drawn)
                 self.evidence.look()
                 bar.set_postfix_str(f"TV <= {self.evidence.tv_upper:.4f}, E = {power_of_ten(self.evidence.log_e)}")
                 if save is not None:
                     save.write(self.evidence, self.sources)
+
+    def _next_look(self) -> int:
+        """Draws at the next look: a usual one, one that the evidence has planned, or the last."""
+        n = self.evidence.n
+        usual = next(size for size in looks(FIRST_LOOK) if size > n)
+        return min([usual, self.limit, *(size for size in self.evidence.planned if size > n)])
 
     def _finished(self) -> bool:
         if self.interrupted or self.evidence.n >= self.limit:

@@ -25,11 +25,10 @@ def stopped_target(target: Target, eos: int | None, context: Context) -> Target:
     """
     if eos is None:
         return target
-    if not 0 <= eos < target.vocab_size:
-        raise InputError(
-            f"--eos must be a token of the target, 0..{target.vocab_size - 1}, got {eos}: do both use one vocabulary?"
-        )
-    end = [int(x == eos) for x in range(target.vocab_size)]
+    size = target.vocab_size
+    if size is not None and not 0 <= eos < size:
+        raise InputError(f"--eos must be a token of the target, 0..{size - 1}, got {eos}: do both use one vocabulary?")
+    end = {eos: 1}
     law, boundary, state = target.law, target.boundary, target.state
 
     def ended(after: Context) -> bool:

@@ -1,10 +1,10 @@
-"""A target: the next-token law that a subject should follow, and the joint law of L tokens that it implies.
+"""A target: the next-token law that a subject should follow; `joint_law` has the law of L tokens that it implies.
 
-    P(x_1 .. x_L | context) = p(x_1 | context) p(x_2 | context x_1) ...
+A law may be dense, one probability per token of the vocabulary, or *sparse*: a mapping {token: p} of the tokens that
+are possible, such as the top_k of a real vocabulary. Tokens that a sparse law does not name have probability 0.
 
 A *boundary token* sits so close to the cut-off of a filter (top-k, top-p, min-p) that rounding decides
-whether it stays: there the law is not known. A law that offers `boundary(context)` names these tokens. The
-joint law is then told apart only up to such a context, and what follows it counts as one cell.
+whether it stays: there the law is not known. A law that offers `boundary(context)` names these tokens.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,42 +23,90 @@ from rheocheck.core.pair import Context, Pair
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-MAX_CELLS = 2**20
-OBJECT_CELLS = 512  # most cells of the joint prefix that a bound on TV is about
 EXACT_RTOL, FLOAT_RTOL = 0.0, 1e-6
+
+
+@dataclass(frozen=True)
+class Row:
+    """A next-token law as its possible tokens, in increasing order, and their probabilities."""
+
+    tokens: Ints
+    p: Floats
+
+    def of(self, tokens: Ints) -> Floats:
+        """The probability of each of these tokens [n]."""
+        at = np.minimum(np.searchsorted(self.tokens, tokens), len(self.tokens) - 1)
+        found: Floats = np.where(self.tokens[at] == tokens, self.p[at], 0.0)
+        return found
+
+    def at(self, token: int) -> float:
+        """The probability of one token."""
+        return float(self.of(np.array([token]))[0])
+
+    def dense(self, size: int) -> Floats:
+        """The law [size]."""
+        row = np.zeros(size)
+        row[self.tokens] = self.p
+        return row
 
 
 @dataclass(frozen=True)
 class Target:
     """A next-token law over V tokens.
 
-    law       context -> V probabilities
+    law       context -> V probabilities, or the possible tokens and theirs: {token: p}
+    vocab_size  V; None: a sparse law does not say it, and ids have no upper limit
     boundary  context -> tokens within rounding of a filter's cut-off
     exact     whether the law is rational (then its tolerance is 0)
     state     context -> what of it the law still sees, when that is known: equal states have equal laws
     drafter   context -> the drafter's V probabilities, when they are known: they name the fault that was found
     """
 
-    law: Callable[[Context], Iterable[Any]] = field(repr=False)
-    vocab_size: int
+    law: Callable[[Context], Any] = field(repr=False)
+    vocab_size: int | None
     boundary: Callable[[Context], Iterable[int]] | None = field(repr=False)
     exact: bool
     state: Callable[[Context], Context] | None = field(repr=False, default=None)
     drafter: Callable[[Context], Iterable[Any]] | None = field(repr=False, default=None)
 
-    def row(self, context: Context, rtol: float) -> Floats:
-        """The law [V] after `context`, checked; a sum within the tolerance of 1 is brought to 1."""
-        row = _called(f"target({context})", lambda: np.asarray(self.law(context), dtype=float))
-        if row.shape != (self.vocab_size,):
-            raise InputError(f"target({context}) must have shape ({self.vocab_size},), got {row.shape}: one per token")
-        if not np.all(np.isfinite(row)) or row.min() < 0:
-            raise InputError(f"target({context}) must be probabilities >= 0, got {row.tolist()[:8]}: check the logits")
-        if not abs(row.sum() - 1) <= max(1e-9, rtol):
+    def possible(self, context: Context, rtol: float) -> Row:
+        """The law after `context`, checked; a sum within the tolerance of 1 is brought to 1."""
+        given = _called(f"target({context})", lambda: self.law(context))
+        row = self._sparse(context, given) if isinstance(given, Mapping) else self._dense(context, given)
+        total = row.p.sum()
+        if not abs(total - 1) <= max(1e-9, rtol):
             raise InputError(
-                f"target({context}) must sum to 1, got {float(row.sum())!r}: divide by the sum, "
-                f"or raise --rtol ({rtol})"
+                f"target({context}) must sum to 1, got {float(total)!r}: divide by the sum, or raise --rtol ({rtol})"
             )
-        return row / row.sum()
+        kept = row.p > 0
+        return Row(row.tokens[kept], (row.p / total)[kept])
+
+    def row(self, context: Context, rtol: float, size: int | None = None) -> Floats:
+        """The law after `context` as one probability per token [V]; [size] where V is not known."""
+        size = self.vocab_size if size is None else size
+        row = self.possible(context, rtol)
+        return row.dense(1 + int(row.tokens[-1]) if size is None else size)
+
+    def _dense(self, context: Context, given: Any) -> Row:
+        p = _called(f"target({context})", lambda: np.asarray(given, dtype=float))
+        if p.shape != (self.vocab_size,):
+            raise InputError(f"target({context}) must have shape ({self.vocab_size},), got {p.shape}: one per token")
+        _check_probabilities(context, p)
+        return Row(np.arange(len(p)), p)
+
+    def _sparse(self, context: Context, given: Mapping[Any, Any]) -> Row:
+        bad = [x for x in given if not isinstance(x, int | np.integer) or isinstance(x, bool) or not self._holds(x)]
+        if bad or not given:
+            top = "" if self.vocab_size is None else f"..{self.vocab_size - 1}"
+            came = repr(bad[0]) if bad else "none"
+            raise InputError(f"target({context}) must map token ids 0{top} to probabilities, got {came}: check the law")
+        tokens = np.array(sorted(given), dtype=np.int64)
+        p = _called(f"target({context})", lambda: np.array([given[x] for x in sorted(given)], dtype=float))
+        _check_probabilities(context, p)
+        return Row(tokens, p)
+
+    def _holds(self, token: int) -> bool:
+        return token >= 0 and (self.vocab_size is None or token < self.vocab_size)
 
     def near_cutoff(self, context: Context) -> frozenset[int]:
         """The boundary tokens after `context`."""
@@ -66,11 +114,9 @@ class Target:
         if near is None:
             return frozenset()
         tokens = _called(f"target.boundary({context})", lambda: frozenset(int(x) for x in near(context)))
-        if not all(0 <= x < self.vocab_size for x in tokens):
-            raise InputError(
-                f"target.boundary({context}) must be tokens 0..{self.vocab_size - 1}, got {sorted(tokens)}: "
-                "check the law"
-            )
+        if not all(self._holds(x) for x in tokens):
+            top = "" if self.vocab_size is None else f"..{self.vocab_size - 1}"
+            raise InputError(f"target.boundary({context}) must be tokens 0{top}, got {sorted(tokens)}: check the law")
         return tokens
 
 
@@ -91,7 +137,7 @@ def load_target(spec: str, settings: Mapping[str, Value], context: Context = ())
 def as_target(value: Any, context: Context = ()) -> Target:
     """The target of a Pair (its p), of a law(context) -> probabilities, or a Target as it is.
 
-    How many tokens a law has is read off its answer after `context`.
+    How many tokens a law has is read off its answer after `context`; a sparse law may say it by `vocab_size`.
     """
     if isinstance(value, Target):
         return value
@@ -102,74 +148,21 @@ def as_target(value: Any, context: Context = ()) -> Target:
             f"the target must be a Pair or a law(context) -> probabilities, got {type(value).__name__}: "
             "name a pair file, a pair or a function"
         )
-    size = _called(f"target({context})", lambda: len(np.asarray(value(context))))
-    if size < 1:
-        raise InputError(f"target({context}) must be probabilities, got none: one per token of the vocabulary")
+    given = _called(f"target({context})", lambda: value(context))
+    if isinstance(given, Mapping):
+        size = getattr(value, "vocab_size", None)
+        if size is not None and (type(size) is not int or size < 1):
+            raise InputError(f"target.vocab_size must be an integer >= 1, got {size!r}: the tokens of the vocabulary")
+    else:
+        size = _called(f"target({context})", lambda: len(np.asarray(given)))
+        if size < 1:
+            raise InputError(f"target({context}) must be probabilities, got none: one per token of the vocabulary")
     return Target(value, size, getattr(value, "boundary", None), exact=False)
 
 
-@dataclass(frozen=True)
-class JointLaw:
-    """The target's law of words of L tokens after one context; word x_1..x_L has index sum x_i V^(L-i).
-
-    law       probability of each word [V^L]
-    cells     [V^L] the word that stands for each word's cell: itself, or, for a possible word that runs into
-              a context with boundary tokens, the first possible word that runs into it too
-    rows      {prefix: p(. | context + prefix)} for every prefix that can occur
-    boundary  {prefix: its boundary tokens}, only where there are any
-    """
-
-    vocab_size: int
-    tokens: int
-    law: Floats = field(repr=False)
-    cells: Ints = field(repr=False)
-    rows: Mapping[Context, Floats] = field(repr=False)
-    boundary: Mapping[Context, frozenset[int]] = field(repr=False)
-
-    def index(self, words: Ints) -> Ints:
-        """The index of each word [n, L] -> [n]."""
-        return words @ self.vocab_size ** np.arange(self.tokens - 1, -1, -1, dtype=np.int64)
-
-    def of_cells(self, values: Floats | Ints) -> Floats:
-        """Values per word [V^L] added up per cell [V^L]; words that do not stand for a cell get 0."""
-        return np.bincount(self.cells, weights=values, minlength=len(self.cells)).astype(np.float64)
-
-
-def object_tokens(size: int, tokens: int) -> int:
-    """How many tokens the object of a bound on TV has: the longest prefix with at most 512 words, at least one."""
-    return next((n for n in range(min(tokens, 9), 1, -1) if size**n <= OBJECT_CELLS), 1)
-
-
-def joint_law(target: Target, context: Context, tokens: int, rtol: float) -> JointLaw:
-    """The joint law of `tokens` tokens after `context`. Raises InputError beyond 2^20 words."""
-    size = target.vocab_size
-    if tokens * np.log2(size) > np.log2(MAX_CELLS):  # size**tokens itself may be astronomical
-        raise InputError(
-            f"the joint law must have at most {MAX_CELLS} words, got {size}^{tokens}: audit a smaller vocabulary"
-        )
-    if any(not 0 <= x < size for x in context):
-        raise InputError(f"the context must hold tokens 0..{size - 1}, got {context}: check --context")
-    law = np.ones(1)
-    rows: dict[Context, Floats] = {}
-    boundary: dict[Context, frozenset[int]] = {}
-    possible, group = np.ones(1, dtype=bool), np.full(1, -1)  # group: which boundary context a word runs into
-    for length in range(tokens):
-        here, may_follow = np.zeros((len(law), size)), np.zeros((len(law), size), dtype=bool)
-        for i in np.flatnonzero(possible):
-            prefix = _word(int(i), size, length)
-            rows[prefix] = here[i] = target.row(context + prefix, rtol)
-            near = target.near_cutoff(context + prefix)
-            if near and group[i] < 0:
-                group[i] = len(boundary)
-            if near:
-                boundary[prefix] = near
-            may_follow[i] = (here[i] > 0) | np.isin(np.arange(size), list(near))
-        law, possible, group = (law[:, None] * here).ravel(), may_follow.ravel(), np.repeat(group, size)
-    cells = np.arange(len(law))
-    merged = possible & (group >= 0)
-    _, first, which = np.unique(group[merged], return_index=True, return_inverse=True)
-    cells[merged] = np.flatnonzero(merged)[first][which]
-    return JointLaw(size, tokens, law, cells, rows, boundary)
+def _check_probabilities(context: Context, p: Floats) -> None:
+    if not np.all(np.isfinite(p)) or p.min() < 0:
+        raise InputError(f"target({context}) must be probabilities >= 0, got {p.tolist()[:8]}: check the logits")
 
 
 def _called(name: str, call: Callable[[], Any]) -> Any:
@@ -181,11 +174,3 @@ def _called(name: str, call: Callable[[], Any]) -> Any:
         raise InputError(
             f"{name} must return numbers, it raised {type(error).__name__}: {error}: run this call by itself"
         ) from error
-
-
-def _word(index: int, size: int, length: int) -> Context:
-    word = []
-    for _ in range(length):
-        index, x = divmod(index, size)
-        word.append(x)
-    return tuple(reversed(word))

@@ -93,11 +93,13 @@ class Verdict:
     verdict                 lossless | no_bias_found | biased | inconclusive
     method                  sampled; exact: every random choice enumerated; interval: an enumeration cut short
     total_variation         TV between the two laws of `object`. sampled: an estimate, above 0 even without a bias;
-                            interval: null
+                            interval, or an object with too many possible words: null
     total_variation_upper   TV is at most this with `confidence`, at every look; 1 where the draws show dependence
     total_variation_lower   TV is at least this with `confidence`; sampled: 0 unless biased, and where the draws show
                             dependence
     confidence              1 where no draw is behind the bounds
+    object, tokens          the words that TV is about, and how many tokens they have
+    asked                   whether that was asked for, by tokens or drafts; else it is what the draws allowed can bound
     reference               what it was compared with: target or baseline
     p_value                 of the null "the draws have the target's law": 1 / (largest E of all looks); null before the
                             first draw
@@ -162,6 +164,8 @@ class Verdict:
     plain_processes: int | None = None
     hidden_tv: float | None = None
     hidden_event: float | None = None
+    tokens: int | None = None
+    asked: bool = True
 
     @property
     def exit_code(self) -> int:

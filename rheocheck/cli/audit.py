@@ -17,7 +17,15 @@ from rheocheck.core.pair import Context
 @click.option("--target", help='The law to follow: a pair FILE, or "module:attr" giving a Pair or a law(context).')
 @click.option("--baseline", help="Instead of a law, a second subject: the same engine with speculation off.")
 @click.option("--context", default="", help='Token ids that every draw continues, such as "0 1".  [default: none]')
-@click.option("--tokens", default=4, show_default=True, help="Audit the joint law of this many tokens.")
+@click.option(
+    "--tokens", type=int,
+    help="Audit the joint law of exactly this many tokens.  [default: 4 are looked at; sampled draws bound the longest "
+    "prefix of them that they can: the bonus token of a decoder with more than 2 drafts stays out of sight]",
+)  # fmt: skip
+@click.option(
+    "--drafts", type=int, metavar="K",
+    help="The decoder proposes K drafts a round: audit K + 2 tokens, which show its bonus token and the next round.",
+)  # fmt: skip
 @click.option(
     "--method", type=click.Choice(["auto", "exact", "sampled"]), default="auto", show_default=True,
     help="exact: enumerate the code; sampled: draw; auto: exact where that decides, else sampled.",
@@ -68,8 +76,8 @@ from rheocheck.core.pair import Context
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 @click.pass_context
 def audit(
-    ctx: click.Context, /, subject: str, target: str | None, baseline: str | None, context: str, tokens: int,
-    method: str, samples: int | None, alpha: float, tv: float | None, rtol: float | None,
+    ctx: click.Context, /, subject: str, target: str | None, baseline: str | None, context: str, tokens: int | None,
+    drafts: int | None, method: str, samples: int | None, alpha: float, tv: float | None, rtol: float | None,
     settings: tuple[str, ...], depth: int | None, eos: int | None, seed: int, resume: str | None, resume_anyway: bool,
     max_paths: int | None, max_seconds: float | None, float_tolerance: float, plain_runs: int | None,
     replay: str | None, as_json: bool,
@@ -84,10 +92,13 @@ def audit(
     tokens without --eos, and a sampler that refuses NaN are a bias. Exit code 0, 1, 3; 2 on bad input.
     Ctrl-C reports on what was seen so far.
     """
+    from rheocheck.audit.objects import asked_tokens
+
     words, values = parse_context(context), parse_settings(settings)
+    drawn = asked_tokens(tokens, drafts)[0]
     question = {"subject": subject, "target": target, "baseline": baseline, "settings": values}
     if replay is not None:
-        _replay(question, replay, words, tokens, seed, eos, as_json)
+        _replay(question, replay, words, drawn, seed, eos, as_json)
         return
     if (target is None) == (baseline is None):
         raise click.UsageError(
@@ -104,9 +115,10 @@ def audit(
             load_subject(subject, values, words),
             target=None if target is None else load_target(target, values, words),
             baseline=None if baseline is None else load_subject(baseline, values, words, what="--baseline"),
-            method=method, context=words, tokens=tokens, samples=samples, alpha=alpha, tv=tv, rtol=rtol, depth=depth,
-            eos=eos, seed=seed, resume=resume, resume_anyway=resume_anyway, max_paths=max_paths,
+            method=method, context=words, tokens=tokens, drafts=drafts, samples=samples, alpha=alpha, tv=tv, rtol=rtol,
+            depth=depth, eos=eos, seed=seed, resume=resume, resume_anyway=resume_anyway, max_paths=max_paths,
             max_seconds=max_seconds, float_tolerance=float_tolerance, plain_runs=plain_runs, question=question,
+            announce=lambda line: click.echo(line, err=True),
         )  # fmt: skip
     click.echo(verdict.to_json() if as_json else audit_text(verdict))
     ctx.exit(verdict.exit_code)

@@ -20,7 +20,12 @@ MAX_TOKENS = 2**20
     help="uniform; zipf: 1/rank; llm: softmax of normal logits of deviation 3, a head and a long tail.",
 )  # fmt: skip
 @click.option("--context", default="", help='Token ids that every draw continues, such as "0 1".  [default: none]')
-@click.option("--tokens", default=4, show_default=True, help="Tokens of the audit; the bound is about those that fit.")
+@click.option(
+    "--tokens",
+    type=int,
+    help="The object is exactly this many tokens.  [default: the longest prefix of 4 that the draws can bound]",
+)
+@click.option("--drafts", type=int, metavar="K", help="The decoder proposes K drafts: the object is K + 2 tokens.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Call the target as a factory with this setting."
 )
@@ -35,9 +40,9 @@ MAX_TOKENS = 2**20
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def plan(
-    target: str | None, cells: int | None, shape: str, context: str, tokens: int, settings: tuple[str, ...],
-    eos: int | None, tv: float, alpha: float, power: float, delta: float, samples: int | None, simulate: int,
-    as_json: bool,
+    target: str | None, cells: int | None, shape: str, context: str, tokens: int | None, drafts: int | None,
+    settings: tuple[str, ...], eos: int | None, tv: float, alpha: float, power: float, delta: float,
+    samples: int | None, simulate: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Say how many draws `rheocheck audit` needs to find a bias of --tv, or to rule it out.
 
@@ -49,7 +54,7 @@ def plan(
         raise click.UsageError(
             f"exactly one of --target and --cells must be given, got {came}: name a law, or the size of one"
         )
-    for name, value, least in (("tokens", tokens, 1), ("simulate", simulate, 0), ("samples", samples, 1)):
+    for name, value, least in (("simulate", simulate, 0), ("samples", samples, 1)):
         if value is not None and value < least:
             raise InputError(f"--{name} must be an integer >= {least}, got {value}: raise it")
     for name, level in (("tv", tv), ("alpha", alpha), ("power", power), ("delta", delta)):
@@ -58,25 +63,35 @@ def plan(
     if cells is not None and not 1 <= cells <= MAX_TOKENS:
         raise InputError(f"--cells must lie in 1..{MAX_TOKENS}, got {cells}: pass the size of the vocabulary")
 
-    from rheocheck.audit.against_law import law_plan, law_reach, object_law, object_name
+    from rheocheck.audit.against_law import law_plan, law_reach
+    from rheocheck.audit.choose_object import choose_object
+    from rheocheck.audit.objects import asked_tokens, object_name
     from rheocheck.audit.settings import parse_settings
     from rheocheck.audit.stopping import stopped_target
     from rheocheck.audit.target import FLOAT_RTOL, load_target
 
+    drawn, asked = asked_tokens(tokens, drafts)
     values = parse_settings(settings)
     if target is not None:
         after = parse_context(context)
         texts = stopped_target(load_target(target, values, after), eos, after)
-        joint, law = object_law(texts, after, tokens, FLOAT_RTOL)
-        about = object_name(joint.tokens, after)
+        chosen = choose_object(texts, after, drawn, asked, FLOAT_RTOL, tv=tv, samples=samples, alpha=alpha, delta=delta)
+        if not chosen.whole:
+            raise InputError(
+                f"the object must have at most {MAX_TOKENS} possible words, got more of {drawn} tokens: no number of "
+                f"draws bounds it, try --tokens {chosen.longer.tokens}"
+            )
+        law, about = chosen.joint.cell_law(), object_name(chosen.tokens, after)
     else:
-        if values or context:
-            raise InputError("--set and --context must go with --target, got --cells: drop them, or name a target")
+        if values or context or drafts is not None:
+            raise InputError(
+                "--set, --drafts and --context must go with --target, got --cells: drop them, or name a target"
+            )
         if eos is not None:
             raise InputError("--eos must go with --target, got --cells: drop it, or name a target")
         law, about = _made_up(int(cells or 1), shape), f"first token, {shape} law"
     size = int((law > 0).sum())
-    planned = law_plan(law, tv=tv, alpha=alpha, delta=delta, power=power, simulate=simulate)
+    planned = law_plan(law, tv=tv, alpha=alpha, delta=delta, power=power, samples=samples, simulate=simulate)
     n = samples or planned.budget
     detectable, ruled_out = law_reach(law, n, alpha=alpha, delta=delta)
     found: dict[str, Any] = {

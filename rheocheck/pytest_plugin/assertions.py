@@ -28,7 +28,8 @@ class Assertions:
         subject: Any,
         *,
         target: Any,
-        tokens: int = 4,
+        tokens: int | None = None,
+        drafts: int | None = None,
         context: Context = (),
         eps: float | None = None,
         samples: int | None = None,
@@ -40,21 +41,25 @@ class Assertions:
 
         subject  a callable (context, n_tokens[, seed]) -> ids, one with `.sample`, or recorded samples
         target   a Pair, a law(context) -> probabilities, or "module:attr"
+        tokens   a pass is about exactly so many tokens; drafts=K: about K + 2, which show the bonus token of a decoder
+                 with K drafts and its next round. With neither 4 are drawn, and a pass is about the longest prefix of
+                 them that the draws allowed can bound: a longer one stays out of sight
         eps      the total variation that a pass rules out (--rheo-eps, else 0.02); samples: draws at most
         eos      the subject may stop: texts end behind this token, of the subject and of the target
 
         Null: every token has the target's law given everything before it; a correct subject fails with probability
         at most the suite's alpha / 1000. A pass does not say that the law is exact: it says TV <= eps, 99.9 %.
         """
-        return self._sampled(subject, eps, samples, allow_inconclusive, target=target, tokens=tokens, context=context,
-                             rtol=rtol, eos=eos)  # fmt: skip
+        return self._sampled(subject, eps, samples, allow_inconclusive, target=target, tokens=tokens, drafts=drafts,
+                             context=context, rtol=rtol, eos=eos)  # fmt: skip
 
     def same_law(
         self,
         a: Any,
         b: Any,
         *,
-        tokens: int = 4,
+        tokens: int | None = None,
+        drafts: int | None = None,
         context: Context = (),
         eps: float | None = None,
         samples: int | None = None,
@@ -62,7 +67,8 @@ class Assertions:
         allow_inconclusive: bool = False,
     ) -> Verdict:
         """Two subjects emit one law, whatever it is: the same engine with speculation on and off."""
-        return self._sampled(a, eps, samples, allow_inconclusive, baseline=b, tokens=tokens, context=context, eos=eos)
+        return self._sampled(a, eps, samples, allow_inconclusive, baseline=b, tokens=tokens, drafts=drafts,
+                             context=context, eos=eos)  # fmt: skip
 
     def exactly_lossless(
         self, builder: Builder, verifier: Verifier, pair: Pair, shape: Shape | None = None, *, tokens: int | None = None
@@ -106,6 +112,7 @@ class Assertions:
             verdict=verdict.verdict,
             method=verdict.method,
             object=verdict.object,
+            tokens=verdict.tokens,
             log10_e=verdict.log10_e,
             log10_threshold=-math.log10(self.settings.alpha),
             p_value=verdict.p_value,

@@ -18,6 +18,8 @@ def audit_text(verdict: Verdict) -> str:
         lines += [f"  {verdict.samples} draws: {_evidence(verdict)}", f"  {_variation(verdict)}"]
     if verdict.smallest_detectable_tv < 1:
         lines.append(f"  any bias from TV {verdict.smallest_detectable_tv:.4f} on is found with power 99.9%")
+    elif verdict.total_variation is None and verdict.samples:
+        lines.append("  no bias is found for certain, however large: no bet is on all of these words at once")
     elif verdict.verdict != "biased":
         lines.append(f"  no bias is found for certain by {verdict.samples} draws, however large: draw more")
     lines += [f"  log10 E of {name}: {_power(value)}" for name, value in _best(verdict)]
@@ -36,7 +38,12 @@ def audit_text(verdict: Verdict) -> str:
 def _bound(verdict: Verdict) -> str:
     if verdict.verdict != "no_bias_found" or verdict.total_variation_upper is None:
         return ""
-    return f" down to TV {verdict.total_variation_upper:.4f}, confidence {verdict.confidence:.1%}"
+    about = "" if verdict.asked else f" about the first {_tokens(verdict.tokens)} only,"
+    return f"{about} down to TV {verdict.total_variation_upper:.4f}, confidence {verdict.confidence:.1%}"
+
+
+def _tokens(count: int | None) -> str:
+    return "token" if count == 1 else f"{count} tokens"
 
 
 def _evidence(verdict: Verdict) -> str:
@@ -53,7 +60,9 @@ def _variation(verdict: Verdict) -> str:
     if verdict.total_variation_upper is not None and verdict.total_variation_upper < 1:
         bounds.append(f"at most {verdict.total_variation_upper:.4f}")
     each = " each" if len(bounds) == 2 else ""
-    text = f"estimated TV {verdict.total_variation:.4f}"
+    text = "TV not estimated"
+    if verdict.total_variation is not None:
+        text = f"estimated TV {verdict.total_variation:.4f}"
     return f"{text}; {', '.join(bounds)}, with confidence {verdict.confidence:.1%}{each}" if bounds else text
 
 

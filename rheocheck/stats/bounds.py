@@ -137,10 +137,11 @@ def mean_empirical_tv(law: ArrayLike, n: int) -> float:
     """
     p = as_law(law)
     p = p[(p > 0) & (p < 1)]
-    return float(_mean_deviation(n, p).sum() / (2 * n))
+    return float(mean_deviation(n, p).sum() / (2 * n))
 
 
-def _mean_deviation(n: int, p: Floats) -> Floats:
+def mean_deviation(n: int, p: Floats) -> Floats:
+    """E |X - np| for X ~ Binomial(n, p), of each p strictly between 0 and 1."""
     v = np.floor(n * p) + 1
     deviation: Floats = 2 * v * (1 - p) * binom.pmf(v, n, p)
     return deviation

@@ -28,9 +28,11 @@ from scipy.special import betaincc
 from rheocheck.stats.chi_square import total_variation
 from rheocheck.stats.inputs import Floats, Ints, as_counts, as_law, check_level, check_same_length
 
+CELLS_AT_ONCE = 2**15  # of the last evaluation, for its memory
 OFFSETS = np.concatenate([np.arange(0.0, 3.0, 0.4), [3.0, 3.5, 4.5, 6.0, 9.0]])  # grid of x - p in standard deviations
 REFINED = np.linspace(0, 1, 9)
 REPRESENTATIVES = 100  # cells that stand for all while lam and mu are sought
+LARGEST_MULTIPLIER = np.log(1e6)
 ROUNDING = 1e-8  # of the sums of distribution functions, thousands of times what they were seen to be off
 
 
@@ -38,8 +40,7 @@ def tv_upper_debiased(counts: ArrayLike, law: ArrayLike, *, delta: float = 1e-3)
     """Upper confidence bound 1 - delta on TV(true law of the counts, law), for a fixed number of independent draws.
 
     For sum sqrt(p_i (1-p_i) / 2 pi) above about 5; below, `bounds.tv_upper_anytime` costs little more and holds at
-    every look. Choose between them before drawing, never by the counts. For several looks fixed beforehand give look
-    j the delta_j = delta / (j (j+1)).
+    every look. Choose between them before drawing, never by the counts: `planned_looks` does, and shares delta.
     """
     observed, p = as_counts("counts", counts), as_law(law)
     check_same_length("law", p, observed)
@@ -47,18 +48,36 @@ def tv_upper_debiased(counts: ArrayLike, law: ArrayLike, *, delta: float = 1e-3)
     n = float(observed.sum())
     if n == 0:
         return 1.0
-    noisy = total_variation(observed / n, p) + float(np.sqrt(np.log(1 / delta) / (2 * n)))
+    return _upper(n, p, total_variation(observed / n, p) + mean_radius(n, delta))
+
+
+def _upper(n: float, p: Floats, noisy: float) -> float:
+    """The bound, of which the counts are a part through `noisy` only: TV(Phat, p) + mean_radius."""
     values, copies = np.unique(p, return_counts=True)
-    lam, mu = _multipliers(n, *_representatives(values, copies), noisy)
+    lam, mu = _multipliers(n, *representatives(values, copies), noisy)
+    constant = lam * noisy + mu
+    parts = (slice(start, start + CELLS_AT_ONCE) for start in range(0, len(values), CELLS_AT_ONCE))
     best = min(
-        _Dual(n, values, copies).refined(lam, mu, noisy),
+        # Every part pays for its rounding; what does not depend on cells is added once.
+        constant + sum(_Dual(n, values[part], copies[part]).refined(lam, mu) for part in parts),
         noisy,  # lam = 1, mu = 0: every max is at most 0, as g_i(x) >= |x - p_i| / 2 by Jensen
     )
     return float(min(1.0, max(0.0, best)))
 
 
+def mean_radius(n: float, delta: float) -> float:
+    """E TV(Phat, p) exceeds TV(Phat, p) by no more than this, with probability 1 - delta."""
+    return float(np.sqrt(np.log(1 / delta) / (2 * n)))
+
+
+def foreseen(n: float, p: Floats, copies: Floats, noisy: float) -> float:
+    """About the bound that `noisy` = TV(Phat, p) + mean_radius will give, for few cells p [u]: to plan by, no bound."""
+    lam, mu = _multipliers(n, p, copies, noisy)
+    return float(min(noisy, max(0.0, _Dual(n, p, copies)(lam, mu) + lam * noisy + mu)))
+
+
 class _Dual:
-    """The dual function over cells of probability p [u], each standing for `copies` [u] cells."""
+    """Sum of max_x h_i(x) over cells of probability p [u], each standing for `copies` [u] cells, rounded up."""
 
     def __init__(self, n: float, p: Floats, copies: Floats | Ints) -> None:
         self.n, self.p, self.copies = n, p[:, None], copies
@@ -71,13 +90,13 @@ class _Dual:
             (-0.5, below[:, ::-1], *_noise(n, self.p, below[:, ::-1])),
         ]
 
-    def __call__(self, lam: float, mu: float, noisy: float) -> float:
+    def __call__(self, lam: float, mu: float) -> float:
         best = np.full(len(self.p), -np.inf)
         for sign, x, g, slope in self.sides:
             best = np.maximum(best, self._tops(sign, x, g, slope, lam, mu).max(axis=1))
-        return self._total(best, lam, mu, noisy)
+        return self._total(best, lam, mu)
 
-    def refined(self, lam: float, mu: float, noisy: float) -> float:
+    def refined(self, lam: float, mu: float) -> float:
         """The same, with the interval that holds each maximum divided again."""
         best = np.full(len(self.p), -np.inf)
         for sign, x, g, slope in self.sides:
@@ -88,7 +107,7 @@ class _Dual:
             inside = self._tops(sign, finer, *_noise(self.n, self.p, finer), lam, mu).max(axis=1)
             np.put_along_axis(tops, at, inside[:, None], 1)
             best = np.maximum(best, tops.max(axis=1))
-        return self._total(best, lam, mu, noisy)
+        return self._total(best, lam, mu)
 
     def _tops(self, sign: float, x: Floats, g: Floats, slope: Floats, lam: float, mu: float) -> Floats:
         """An upper bound of h on each interval of the grid x [u, points], on one side of p."""
@@ -100,8 +119,8 @@ class _Dual:
         tops: Floats = np.where(inside, h0 + d0 * np.clip(meet, 0, width), np.maximum(h0, h1))
         return np.maximum(tops, np.maximum(h0, h1))
 
-    def _total(self, best: Floats, lam: float, mu: float, noisy: float) -> float:
-        return float(lam * noisy + mu + best @ self.copies + ROUNDING * (1 + abs(lam) + abs(mu)))
+    def _total(self, best: Floats, lam: float, mu: float) -> float:
+        return float(best @ self.copies + ROUNDING * (1 + abs(lam) + abs(mu)))
 
 
 def _noise(n: float, p: Floats, x: Floats) -> tuple[Floats, Floats]:
@@ -124,8 +143,8 @@ def _cdf(k: Floats, m: float, x: Floats) -> Floats:
     return out
 
 
-def _representatives(p: Floats, copies: Ints) -> tuple[Floats, Floats]:
-    """At most REPRESENTATIVES cells with about the same law of probabilities: enough to seek lam and mu."""
+def representatives(p: Floats, copies: Ints) -> tuple[Floats, Floats]:
+    """At most REPRESENTATIVES cells with about the same law of probabilities: enough to plan and to seek lam, mu."""
     if len(p) <= REPRESENTATIVES:
         return p, copies.astype(float)
     groups = np.arange(len(p)) * REPRESENTATIVES // len(p)
@@ -137,10 +156,16 @@ def _multipliers(n: float, p: Floats, copies: Floats, noisy: float) -> tuple[flo
     dual = _Dual(n, p, copies)
 
     def value(point: Floats) -> float:
-        return dual(float(np.exp(point[0])), float(point[1]), noisy)
+        lam, mu = _multiplier(point[0]), float(point[1])
+        return lam * noisy + mu + dual(lam, mu)
 
     start = np.array([[0.2, 0.0], [0.5, 0.0], [0.2, -0.1]])
     found = minimize(
         value, start[0], method="Nelder-Mead", options={"initial_simplex": start, "maxfev": 150, "fatol": 1e-5}
     )
-    return float(np.exp(found.x[0])), float(found.x[1])
+    return _multiplier(found.x[0]), float(found.x[1])
+
+
+def _multiplier(logarithm: float) -> float:
+    """lam from its logarithm: any lam >= 0 gives a bound; one beyond 1e6 says that no law makes so little noise."""
+    return float(np.exp(min(logarithm, LARGEST_MULTIPLIER)))

@@ -4,7 +4,8 @@ A run has two goals: to detect a bias of total variation `tv` (E reaches 1/alpha
 there is none, to earn the bound TV <= tv (`bounds.tv_upper_anytime`, confidence 1 - delta). For a law p:
 
     detect   n = (20 + 6 / sqrt(sum p_i^2)) / tv^2 at alpha = 1e-6, power 99.9 %; 1.2 times that at 1e-9
-    pass     n such that E TV(Phat, p) + w(n) + 0.96 / sqrt(n) = tv
+    pass     n such that E TV(Phat, p) + w(n) + 0.96 / sqrt(n) = tv; with many cells the debiased bound at looks planned
+             now takes fewer (`planned_looks`)
 
 The first is a rule fitted to EMix on uniform, Zipf and softmax laws of 8 to 32768 cells and to biases of one
 cell, of all cells and of the tail: it covers the worst of them. In between and beyond, the factor grows by 0.2
@@ -24,6 +25,7 @@ from scipy.stats import norm
 from rheocheck.stats.bounds import anytime_width, mean_empirical_tv
 from rheocheck.stats.emix import EMix
 from rheocheck.stats.inputs import Floats, as_law, check_level
+from rheocheck.stats.planned_looks import PlannedLooks, planned_looks
 
 FLUCTUATION = 0.96  # sqrt(n) TV(Phat, p) exceeds its mean by less in 99.9 % of runs (two equal cells: by 1.25)
 PLANNED_POWER = 0.999
@@ -39,6 +41,7 @@ class Plan:
     detect      draws after which EMix has found a bias of `tv` with probability `power`
     pass_       draws after which a correct sampler has earned TV <= tv, with probability about 99.9 %
     budget      the larger of the two; the n_opt of the bound
+    looks       sizes planned for the debiased bound, and how the confidence is shared
     cap         where an undecided run stops: 4 budgets
     mean_stop   simulated draws until EMix rejects the hardest bias of `tv` (None: not simulated)
     q99_stop    the 99 % quantile of the same
@@ -52,6 +55,7 @@ class Plan:
     detect: int
     pass_: int
     budget: int
+    looks: PlannedLooks
     cap: int
     mean_stop: float | None
     q99_stop: float | None
@@ -109,6 +113,7 @@ def plan(
     power: float = PLANNED_POWER,
     alpha: float = 1e-6,
     delta: float = 1e-3,
+    samples: int | None = None,
     simulate: int = 30,
     seed: int = 0,
 ) -> Plan:
@@ -116,7 +121,7 @@ def plan(
 
     Another power than 99.9 % scales `detect` as the noncentrality of a normal test does. `simulate` runs of EMix
     against the hardest bias (equal relative shifts, half of the mass up, half down) show where runs stop; the
-    budget does not depend on them. seed: the simulation is repeatable.
+    budget does not depend on them. samples: the draws allowed, if that is known. seed: the simulation is repeatable.
     """
     p = as_law(law)
     check_level("power", power)
@@ -125,7 +130,8 @@ def plan(
         raise ValueError(f"tv must be at least {SMALLEST_TV:g}, got {tv!r}: less takes more than 1e13 draws")
     scale = ((norm.isf(alpha) + norm.isf(1 - power)) / (norm.isf(alpha) + norm.isf(1 - PLANNED_POWER))) ** 2
     detect = max(1, int(np.ceil(detection_samples(p, tv, alpha) * scale)))
-    pass_ = pass_samples(p, tv, delta)
+    planned = planned_looks(p, tv, delta, simple=pass_samples(p, tv, delta), samples=samples)
+    pass_ = planned.enough
     notes: list[str] = []
     stops = None
     if simulate < 1:
@@ -149,6 +155,7 @@ def plan(
         detect=detect,
         pass_=pass_,
         budget=budget,
+        looks=planned,
         cap=CAP * budget,
         mean_stop=None if stops is None else float(stops.mean()),
         q99_stop=None if stops is None else float(np.quantile(stops, 0.99)),

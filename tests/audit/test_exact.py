@@ -476,7 +476,7 @@ def test_confirm_can_be_left_out(says):
 
 def test_the_default_of_the_function_is_sampled():
     verdict = audit(subjects.honest, target=subjects.CHAIN, tokens=2, tv=0.1, alpha=1e-3)
-    assert (verdict.method, verdict.notes) == ("sampled", ())
+    assert (verdict.method, verdict.object) == ("sampled", 'joint prefix of 2 tokens after context ""')
     assert audit is by_method
 
 
@@ -484,7 +484,8 @@ def test_the_default_of_the_function_is_sampled():
 def test_auto_is_exact_where_that_decides():
     for subject, word in ((subjects.honest, "no_bias_found"), (subjects.biased, "biased")):
         verdict = audit(subject, target=subjects.CHAIN, tokens=2, method="auto")
-        assert (verdict.verdict, verdict.method, verdict.notes) == (word, "exact", ())
+        assert (verdict.verdict, verdict.method) == (word, "exact")
+        assert len(verdict.notes) == (word == "no_bias_found")  # a pass says what it did not look at
 
 
 def fell_back(verdict):
@@ -519,7 +520,7 @@ def test_auto_samples_where_plain_draws_contradict(says):
 @pytest.mark.distribution
 def test_auto_samples_where_a_law_is_too_large_to_list():
     verdict = audit(subjects.honest, target=subjects.CHAIN, tokens=40, tv=0.4, alpha=1e-3, method="auto")
-    assert "the joint law must have at most 1048576 words, got 3^40" in fell_back(verdict)
+    assert "the joint law must have at most 1048576 words, got more of 40 tokens" in fell_back(verdict)
 
 
 def test_auto_has_a_budget_of_20_seconds(monkeypatch):

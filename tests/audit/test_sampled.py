@@ -12,8 +12,9 @@ import pytest
 
 from rheocheck.audit import audit
 from rheocheck.audit.against_baseline import AgainstBaseline
-from rheocheck.audit.against_law import AgainstLaw, law_plan, object_law
+from rheocheck.audit.against_law import AgainstLaw, law_plan
 from rheocheck.audit.both_calls import MAIN
+from rheocheck.audit.joint_law import joint_law
 from rheocheck.audit.tally import Tally
 from rheocheck.audit.target import as_target
 from rheocheck.core.errors import InputError
@@ -36,9 +37,9 @@ def test_an_honest_subject_is_not_accused(subject, target):
     verdict = audit(subject, target=target, tokens=3, tv=0.1, alpha=ALPHA, seed=11)
     assert (verdict.verdict, verdict.exit_code, verdict.witness) == ("no_bias_found", 0, None)
     assert (verdict.diagnosis, verdict.confirmation) == (None, None)
-    assert ["the plain call was not looked at" in note for note in verdict.notes] == [True] * (
-        subject is subjects.batched
-    )
+    seen = [note.partition(":")[0].partition(" was not looked at")[0] for note in verdict.notes]
+    assert seen == (["the plain call"] if subject is subjects.batched else []) + ["not looked at"]
+    assert verdict.notes[-1].startswith("not looked at: the bonus token of a decoder with more than 1 draft,")
     assert verdict.p_value >= ALPHA
     assert verdict.cross_check >= ALPHA
     share = MAIN if subject is subjects.batched else 1  # of alpha, where a second door has the rest
@@ -141,7 +142,7 @@ def test_with_samples_alone_tv_is_what_they_find_and_rule_out(samples):
     """So a correct subject passes with them (99.9 %), and a bias of this size is found (99.9 %)."""
     verdict = audit(subjects.batched, target=subjects.CHAIN, tokens=2, samples=samples, alpha=ALPHA, seed=1)
     assert verdict.verdict == "no_bias_found"
-    law = object_law(as_target(subjects.CHAIN), (), 2, 0.0)[1]
+    law = joint_law(as_target(subjects.CHAIN), (), 2, 0.0).cell_law()
     planned = law_plan(law, tv=verdict.tv, alpha=ALPHA, delta=1e-3)
     assert planned.budget == pytest.approx(samples, rel=0.01)
 
@@ -155,7 +156,8 @@ def test_with_samples_alone_tv_is_what_they_find_and_rule_out(samples):
 def test_too_few_samples_are_inconclusive():
     verdict = audit(subjects.honest, target=subjects.CHAIN, tokens=2, samples=200, tv=0.02)
     assert (verdict.verdict, verdict.exit_code, verdict.samples) == ("inconclusive", 3, 200)
-    assert "asked was 0.02: draw more, or raise --tv" in verdict.notes[0]
+    assert "asked was 0.02; of the first token by 0.7" in verdict.notes[0]
+    assert verdict.notes[0].endswith("draw more (about 40028), raise --tv, or ask for fewer --tokens")
     assert 0.3 < verdict.smallest_detectable_tv < 0.5
     nothing = audit(subjects.honest, target=subjects.CHAIN, tokens=2, samples=5)
     assert (nothing.verdict, nothing.smallest_detectable_tv, nothing.tv) == ("inconclusive", 1.0, 0.02)
@@ -166,7 +168,7 @@ def test_too_few_samples_are_inconclusive():
 def test_an_undecided_audit_stops_at_four_times_the_budget():
     """Copies forbid a pass from the first look on, and are not yet a bias at 1e-100."""
     verdict = audit(subjects.shared_rows, target=subjects.CHAIN, tokens=4, tv=0.45, alpha=1e-100, seed=2)
-    law = object_law(as_target(subjects.CHAIN), (), 4, 0.0)[1]
+    law = joint_law(as_target(subjects.CHAIN), (), 4, 0.0).cell_law()
     assert (verdict.verdict, verdict.exit_code) == ("inconclusive", 3)
     assert verdict.samples == law_plan(law, tv=0.45, alpha=1e-100, delta=1e-3).cap
     assert "the draws depend on each other" in verdict.notes[0]
@@ -523,8 +525,8 @@ REFUSED = {
     "negative context": ({"target": LAW, "context": (-1,)}, "the context must be token ids >= 0"),
     "depth": ({"target": LAW, "depth": -1}, "--depth must be an integer >= 0, got -1"),
     "depth without a log": ({"target": LAW, "depth": 2}, "--depth must go with recorded blocks, got 2 without any"),
-    "vocabulary": ({"target": lambda c: np.full(2**20 + 1, 1 / (2**20 + 1))}, r"at most 1048576 words, got 1048577\^1"),
-    "filters": ({"target": Filtered(), "tokens": 13}, r"with filters must have at most 1048576 words, got 3\^13"),
+    "vocabulary": ({"target": lambda c: np.full(2**20 + 1, 1 / (2**20 + 1))}, r"at most 1048576 possible ids, got"),
+    "filters": ({"target": Filtered(), "tokens": 20}, "at most 1048576 words, got more of 20 tokens"),
     "target": ({"target": 3}, r"must be a Pair or a law\(context\) -> probabilities, got int"),
     "law raises": ({"target": lambda c: 1 / 0}, "must return numbers, it raised ZeroDivisionError"),
     "law NaN": ({"target": lambda c: [0.5, float("nan")]}, r"target\(\(\)\) must be probabilities >= 0, got"),
@@ -589,7 +591,9 @@ def test_filters_that_are_near_no_cut_off_change_nothing(tokens):
 def test_words_far_longer_than_the_object_are_evidence_all_the_same():
     """A bound needs few words; bets on the next token do not. Token 30 is wrong in every draw."""
     verdict = audit(subjects.honest, target=LAW, tokens=40, tv=0.4, alpha=ALPHA)
-    assert (verdict.verdict, verdict.object) == ("no_bias_found", 'joint prefix of 5 tokens after context ""')
+    assert (verdict.verdict, verdict.object) == ("inconclusive", 'joint prefix of 40 tokens after context ""')
+    assert (verdict.total_variation, verdict.total_variation_upper, verdict.smallest_detectable_tv) == (None, 1.0, 1.0)
+    assert re.search(r"of the first [5-9] tokens by 0\.3\d+; 40 tokens have too many possible words", verdict.notes[0])
 
     def late(context, n_tokens, seed):
         words = subjects.honest(context, n_tokens, seed)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rheocheck.audit.against_law import AgainstLaw
+from rheocheck.audit.choose_object import choose_object
 from rheocheck.audit.evidence import Draws
 from rheocheck.audit.sampled import audit
 from rheocheck.audit.target import as_target
@@ -47,7 +48,9 @@ def test_a_look_at_a_large_vocabulary(benchmark):
     """128,256 tokens, 1,000,000 draws: one look."""
     weights = np.exp(np.random.default_rng(0).normal(0, 3, 128_256))
     subject = Memoryless(weights / weights.sum())
-    evidence = AgainstLaw(as_target(subject.target), (), 1, tv=0.05, alpha=1e-6, delta=1e-3, rtol=1e-9)
+    target = as_target(subject.target)
+    about = choose_object(target, (), 1, True, 1e-9, tv=0.05, samples=None, alpha=1e-6, delta=1e-3)
+    evidence = AgainstLaw(about, target, (), 1, tv=0.05, alpha=1e-6, delta=1e-3, rtol=1e-9)
     words = subject.sample((), 1, 1_000_000, 1)
     where = np.arange(len(words))
     evidence.add(Draws(words, 0 * where, where))

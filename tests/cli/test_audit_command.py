@@ -35,7 +35,11 @@ def test_no_bias_found_exits_with_0(pair_file):
     assert result.stdout.startswith("NO BIAS FOUND down to TV 0.0")
     assert 'joint prefix of 2 tokens after context "", against the target' in result.stdout
     assert "note: method auto means sampled with --samples" in result.stdout
-    assert result.stderr == ""
+    assert result.stderr == (
+        'joint prefix of 2 tokens after context "", 8 possible words: about 895 draws bound TV by 0.134, '
+        "at most 2000 are drawn\n"
+    )
+    assert "note: not looked at: the bonus token of a decoder with any drafts, and later rounds" in result.stdout
 
 
 def test_biased_exits_with_1_and_json_is_all_of_stdout(pair_file):
@@ -131,7 +135,7 @@ def test_the_installed_command_exits_with_the_verdict(arguments, code, capsys):
         main(["audit", *arguments])
     out, err = capsys.readouterr()
     assert caught.value.code == code
-    assert (len(err.splitlines()), bool(out)) == ((1, False) if code == 2 else (0, True))
+    assert (len(err.splitlines()), bool(out)) == (1, code != 2)  # the error, or what the verdict will be about
 
 
 def question(*more, subject="honest"):
@@ -187,7 +191,8 @@ def test_ctrl_c_leaves_a_file_that_is_resumed(tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     first = json.loads(out)
-    assert (process.returncode, first["verdict"], err) == (3, "inconclusive", "")
+    assert (process.returncode, first["verdict"]) == (3, "inconclusive")
+    assert len(err.splitlines()) == 1 and "draws bound TV by 0.02" in err
     assert 0 < first["samples"] < 1000
     assert first["notes"][0].startswith(f"interrupted after {first['samples']} of at most ")
     resumed = run(*question("--resume", path, "--samples", 1000, "--json", subject="slow"))

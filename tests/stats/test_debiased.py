@@ -33,7 +33,7 @@ def test_the_grid_is_an_upper_bound_and_a_close_one(n, lam, mu):
         x = np.linspace(0, 1, 20_001)[None, :]
         dense = (np.abs(x - p) / 2 - lam * _noise(n, np.array([[p]]), x)[0] - mu * x).max()
         dual = _Dual(n, np.array([p]), np.array([1.0]))
-        coarse, fine = (value - lam * 0.1 - mu for value in (dual(lam, mu, 0.1), dual.refined(lam, mu, 0.1)))
+        coarse, fine = dual(lam, mu), dual.refined(lam, mu)
         assert dense <= fine <= coarse + 1e-12
         assert fine - dense <= 0.02 * lam * (np.sqrt(p * (1 - p) / n) + 1 / n) + 1e-6
 

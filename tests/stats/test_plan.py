@@ -16,7 +16,7 @@ from rheocheck.stats.plan import (
     smallest_detectable_tv,
     stopping_times,
 )
-from tests.stats.laws import soft3, uniform
+from tests.stats.laws import soft3, uniform, zipf
 
 
 def test_detection_by_hand():
@@ -79,7 +79,7 @@ def test_a_plan():
 
 def test_a_plan_says_what_it_did_not_do():
     assert plan(uniform(8), tv=0.02, simulate=0).notes == ("stopping times were not simulated (simulate=0)",)
-    large = plan(uniform(4096), tv=0.1)
+    large = plan(zipf(4096), tv=0.1)
     assert large.mean_stop is None and "simulated up to 2048 cells only" in large.notes[0]
     assert "ruling the bias out takes longer" in large.notes[1]
     assert "keeps within the support" in plan([1.0, 0.0], tv=0.1).notes[0]
