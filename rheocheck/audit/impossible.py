@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from rheocheck.audit.against_law import object_name
 from rheocheck.audit.evidence import Draws, Evidence
+from rheocheck.audit.objects import object_name
 from rheocheck.audit.tally import Tally
 from rheocheck.audit.verdict import Boundary, Witness
 from rheocheck.core.errors import InputError

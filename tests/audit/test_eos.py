@@ -16,9 +16,10 @@ import pytest
 import torch
 
 from rheocheck.audit import audit
+from rheocheck.audit.joint_law import joint_law
 from rheocheck.audit.replay import replayed
 from rheocheck.audit.stopping import stopped_target
-from rheocheck.audit.target import as_target, joint_law
+from rheocheck.audit.target import as_target
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Pair
 from rheocheck.intercept import conformance, enumerate_law
