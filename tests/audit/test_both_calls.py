@@ -159,7 +159,7 @@ def refused(n_tokens):
 
 
 IMPOSSIBLE = [
-    (lambda n: [0] * (n - 1) + [7], "an id outside 0..2", "an id outside 0..2"),
+    (lambda n: [0] * (n - 1) + [2**40], "an id outside 0..2", "an id beyond any vocabulary"),
     (lambda n: [-1] * n, "an id outside 0..2", "a negative id"),
     (lambda n: [0] * (n - 1), "the end of the text", "the end of the text"),
     (lambda n: [], "the end of the text", "the end of the text"),
@@ -175,8 +175,16 @@ def test_impossible_output_of_the_plain_call_is_a_bias(say, against_target, agai
     assert f"the plain call gives impossible output (100 draws): {against_target}" in verdict.notes[0]
     verdict = audit(Broken(say), baseline=subjects.batched, **question)
     assert verdict.verdict == "biased"
-    if against_baseline != "an id outside 0..2":  # a baseline does not say where its vocabulary ends
-        assert f"the plain call gives impossible output (100 draws): {against_baseline}" in verdict.notes[0]
+    assert f"the plain call gives impossible output (100 draws): {against_baseline}" in verdict.notes[0]
+
+
+def test_an_id_that_only_the_plain_call_has_is_a_bias_without_a_law_too():
+    """A baseline does not say where its vocabulary ends: one draw in five is enough to be found all the same."""
+    subject = Broken(lambda n: [7] * n, often=5)
+    question = dict(tokens=3, samples=20_000, tv=0.2, alpha=ALPHA, confirm=False, progress=False)
+    assert audit(subject, baseline=subjects.batched, **question).verdict == "biased"
+    verdict = audit(subject, target=CHAIN, **question)
+    assert verdict.notes[0] == "the plain call gives impossible output (100 draws): an id outside 0..2"
 
 
 def raising(n_tokens):

@@ -252,7 +252,7 @@ def test_a_bias_that_goes_away_is_not_reproduced_and_stays_a_bias():
     verdict = audit(warms_up, target=subjects.CHAIN, tokens=2, samples=1000, seed=3)
     assert (verdict.verdict, len(set(calls))) == ("biased", 2000)  # fresh seeds
     assert re.search("fresh-seed confirmation on 1000 draws: E = 10\\^-?0", verdict.confirmation)
-    assert "not reproduced" in verdict.confirmation
+
     assert ", not reproduced: a fault that comes and goes" in verdict.confirmation
 
 
