@@ -84,10 +84,13 @@ def against_evidence(source: LiveSource, evidence: Evidence, draws: int, alpha: 
 
 def against_each_other(
     other: LiveSource, first: LiveSource, draws: int, alpha: float, door: str, *, context: Context, tv: float,
-    delta: float,
+    delta: float, length: int,
 ) -> OtherDoor:  # fmt: skip
-    """Draw through both doors in turns and hold the draws against each other: no law is known."""
-    pilot = Pilot.of(first.draw(BATCH).words)
+    """Draw through both doors in turns and hold the draws against each other: no law is known.
+
+    length  tokens of the audit's object, which the bets here are on as well
+    """
+    pilot = Pilot.of(first.draw(BATCH).words[:, :length], asked=True)
     evidence = AgainstBaseline(pilot, context, first.tokens, tv=tv, alpha=alpha, delta=delta)
     return _looked([other, first], evidence, draws, alpha, door)
 

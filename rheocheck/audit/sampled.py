@@ -261,9 +261,11 @@ class _Asker:
             seed_globals(session_seed(self.seed, number, OTHER_DOOR))
         if self.target is not None:
             return against_evidence(plain, self._evidence(), share(samples), self.alpha, "the plain call")
+        assert self.pilot is not None
         return against_each_other(
-            plain, batched, share(samples), self.alpha, "the plain call", context=self.context, tv=self.tv, delta=DELTA
-        )
+            plain, batched, share(samples), self.alpha, "the plain call", context=self.context, tv=self.tv, delta=DELTA,
+            length=self.pilot.length,
+        )  # fmt: skip
 
     def _take_up(self, source: RecordedSource, before: Tally) -> None:
         """Skip the draws that an earlier session has seen, if the file still begins with them."""
