@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rheocheck.audit import audit
-from tests.audit.copying import Copying, Honest, P, audited, independent, law, rows
+from tests.audit.copying import RUNS, TARGET, Copying, Honest, P, audited, independent, rows
 
 pytestmark = pytest.mark.distribution
 
@@ -29,7 +29,7 @@ def test_a_copy_is_a_bias_against_a_baseline_too(tokens, i, j):
 
 
 def test_an_honest_subject_of_six_tokens_is_not_accused():
-    verdict = audit(Honest(), target=law, tokens=6, tv=0.2, samples=4000, alpha=1e-3, confirm=False, progress=False)
+    verdict = audit(Honest(), target=TARGET, tokens=6, tv=0.2, samples=4000, alpha=1e-3, confirm=False, progress=False)
     assert verdict.verdict != "biased"
 
 
@@ -65,5 +65,5 @@ def test_what_one_call_leaves_to_the_next_is_no_pass_against_a_baseline(share, w
 
 @pytest.mark.slow
 def test_every_pair_of_positions():
-    for tokens, copy, biased, passed, most in rows(runs=20):
-        assert biased >= 19 and passed == 0 and most <= 50_000, f"{tokens} tokens, {copy}"
+    for tokens, copy, biased, passed, most in rows(RUNS):
+        assert biased == RUNS and passed == 0 and most <= 50_000, f"{tokens} tokens, {copy}"
