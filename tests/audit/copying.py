@@ -87,8 +87,8 @@ def page(found, runs, seconds):
     return f"""# Token j copies token i
 
 Written by `python -m tests.audit.copying --runs {runs}` on {time.strftime("%Y-%m-%d")} (seeded;
-{seconds / 60:.0f} minutes). Words of independent tokens, V = {len(P)}, in which a later token copies an earlier one with
-probability 0.3, so that every token has the right law. Whole audits against the target: alpha 1e-6, tv 0.05, at
+{seconds / 60:.0f} minutes). Words of independent tokens, V = {len(P)}, in which a later token copies an earlier one
+with probability 0.3, so that every token has the right law. Whole audits against the target: alpha 1e-6, tv 0.05, at
 most {MOST:,} draws; {runs} of each of the {len(found)} pairs of positions. "passed" counts the false passes.
 
 Of all {audits} audits, the share that said "biased", with its 99 % Clopper-Pearson interval: {rate(biased, audits)}.
