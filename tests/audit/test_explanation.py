@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 from fractions import Fraction
 
 import pytest
@@ -70,7 +71,7 @@ def test_a_reused_coin_is_shown_and_told(subject):
     first, second = line_of(subject, "first use"), line_of(subject, "second use")
     assert told.startswith("uniform ") and " decided two things: " in told
     assert told.index(first) < told.index(second)
-    assert f"    {told}" in audit_text(verdict)
+    assert f"; {told}" in audit_text(verdict)
     assert [note for note in verdict.notes if "decided two things" in note and note.endswith(RESCALED)]
 
 
@@ -153,17 +154,16 @@ def test_a_crash_of_the_subject_is_not_blamed_on_interception(error):
     assert not isinstance(caught.value, NotUnderstood)
 
 
-def test_what_a_sampler_refuses_is_the_subjects_fault():
-    """Stand-ins raise what the real sampler would."""
+def test_what_a_sampler_refuses_is_no_output_at_the_subjects_line():
+    """Stand-ins raise what the real sampler would: a call without output, and no crash of ours."""
 
     def negative(context, n):
         import torch
 
         return [int(torch.multinomial(torch.tensor([-1.0, 1.0]), 1))]
 
-    with pytest.raises(InputError, match=r"it raised RuntimeError at test_explanation.py:\d+: probab") as caught:
-        enumerate_law(negative, tokens=1)
-    assert not isinstance(caught.value, NotUnderstood)
+    (failure,) = enumerate_law(negative, tokens=1).failures.values()
+    assert re.search(r"probab.* at test_explanation.py:\d+", failure)
 
 
 def test_a_call_with_wrong_arguments_is_the_subjects_fault():
