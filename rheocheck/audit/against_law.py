@@ -27,7 +27,7 @@ from rheocheck.audit.witness import witness_against_law
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 from rheocheck.stats.battery import STATISTICS as BETS
-from rheocheck.stats.battery import STREAMS, Battery
+from rheocheck.stats.battery import STREAMS, WITHIN, Battery
 from rheocheck.stats.bounds import anytime_width, mean_empirical_tv, tv_lower, tv_upper_anytime
 from rheocheck.stats.chi_square import chi_square, total_variation
 from rheocheck.stats.debiased import tv_upper_debiased
@@ -218,6 +218,12 @@ class AgainstLaw:
         return chi_square(self._counts(), self.law, rtol=(1 + self.rtol) ** self.length - 1).p_value
 
     def diagnosis(self) -> str | None:
+        """The pair of tokens that depend on each other where that is what was found, and the fault that has a name."""
+        pair = self._battery.dependent_pair() if self._strongest() in WITHIN else None
+        depends = pair and f"token {pair[1] + 1} depends on token {pair[0] + 1} in a way that the target does not have"
+        return "; ".join(text for text in (depends, self._named_fault()) if text) or None
+
+    def _named_fault(self) -> str | None:
         """The named fault of a one-draft chain that explains the first token best, when the drafter's law is known."""
         if self.target.drafter is None:
             return None
@@ -233,9 +239,9 @@ class AgainstLaw:
         )
 
     def witness(self) -> Witness | None:
-        streams, others = self._streams_and_others()
         near, size, impossible = self._near, self._size(), self._impossible()
-        witness = witness_against_law(self.tally, self._dense, near, size, impossible, certain=streams > others)
+        of_dependence = self._strongest() in (*STREAMS, *WITHIN)  # then no single token need be wrong
+        witness = witness_against_law(self.tally, self._dense, near, size, impossible, certain=of_dependence)
         return witness and Witness(self.context + witness.context, witness.token, witness.emitted, witness.target)
 
     def boundary_tokens(self) -> tuple[Boundary, ...]:
@@ -286,6 +292,11 @@ class AgainstLaw:
         if self._found is None:
             self._found = self._battery.log_e()
         return self._found
+
+    def _strongest(self) -> str:
+        """The statistic that has won the most."""
+        found = self._each()
+        return max(found, key=lambda name: found[name]) if found else ""
 
     def _streams_and_others(self) -> tuple[float, float]:
         """The largest ln E of the bets on dependence between draws, and of the others."""

@@ -75,10 +75,15 @@ def _order(path: Path) -> tuple[int, float, Context]:
 
 def shown_path(path: Path, replay: str) -> ShownPath:
     """A path as a verdict keeps it: plain numbers, and how to run it again."""
-    steps = tuple(Step(c.index, c.outcomes, float(c.weight), c.what, c.line, c.caller) for c in path.choices)
+    reuses = reused(path.choices)
+    last = {c.uniform: i for i, c in enumerate(path.choices)}
+    said = {last[reuse.uniform]: f"; {reuse}" for reuse in reuses}
+    steps = tuple(
+        Step(c.index, c.outcomes, float(c.weight), c.what + said.get(i, ""), c.line, c.caller)
+        for i, c in enumerate(path.choices)
+    )
     text, stop = shown_word(path.word, path.failure)
-    reuses = tuple(str(reuse) for reuse in reused(path.choices))
-    return ShownPath(text, float(path.weight), steps, replay, stop, reuses)
+    return ShownPath(text, float(path.weight), steps, replay, stop, tuple(map(str, reuses)))
 
 
 def replay_command(

@@ -46,7 +46,7 @@ def path_lines(path: ShownPath) -> list[str]:
     head = f"path: {choices}, probability {number(path.weight)}, emits {emits(path)}"
     width = max(len(_branch(step)) for step in path.choices)
     steps = [f"  {_branch(step):<{width}}  {step.what}  ({_place(step)})" for step in path.choices]
-    return [head, *steps, *(f"  {reuse}" for reuse in path.reuses)]
+    return [head, *steps]
 
 
 def emits(path: ShownPath | BoundaryFault) -> str:

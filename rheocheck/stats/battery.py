@@ -45,9 +45,10 @@ from rheocheck.stats.words import cell, checked_blocks, checked_places, checked_
 STREAMS = (  # the statistics of dependence between draws
     "batch neighbour", "previous call", "first token given previous call", "rows and calls", "carried over",
 )  # fmt: skip
+WITHIN = ("pairs of positions", "windows")  # those of dependence between tokens of one word, at any distance
 STATISTICS = (  # all there can be: the total is the mean of those that the settings allow
-    "first token", "per position", "next token given context", "joint prefix", "two tokens back", "pairs of positions",
-    "windows", *STREAMS, "accepted length", "bonus given context", "replacement given context",
+    "first token", "per position", "next token given context", "joint prefix", "two tokens back", *WITHIN,
+    *STREAMS, "accepted length", "bonus given context", "replacement given context",
 )  # fmt: skip
 NAMED = 20  # impossible draws that are kept with their place
 
@@ -192,6 +193,10 @@ class Battery:
         if count_impossible and self._impossible:
             return float("inf")
         return mean([log_e for log_e, _ in self._statistics().values()])
+
+    def dependent_pair(self) -> tuple[int, int] | None:
+        """The positions, counted from 0, of the two tokens that depend on each other most; None of one-token words."""
+        return self._distances.strongest() if self._distances is not None else None
 
     @property
     def joint_tokens(self) -> int:

@@ -60,6 +60,13 @@ class Distances:
         each = [self._log_e, *(learned.log_es() for learned in self._learned)]
         return mean([mean(log_es.ravel()) for log_es in each]), self.words
 
+    def strongest(self) -> tuple[int, int]:
+        """The pair of positions, counted from 0, on which a bet has won the most."""
+        pairs = len(self._pairs)
+        each = [self._log_e, *(learned.log_es().reshape(-1, pairs) for learned in self._learned)]
+        i, j = self._pairs[np.concatenate(each).max(axis=0).argmax()]
+        return int(i), int(j)
+
     def saved(self) -> list[Any]:
         return [self.words, self._log_e.tolist(), *(learned.saved() for learned in self._learned)]
 

@@ -70,7 +70,7 @@ def test_a_reused_coin_is_shown_and_told(subject):
     first, second = line_of(subject, "first use"), line_of(subject, "second use")
     assert told.startswith("uniform ") and " decided two things: " in told
     assert told.index(first) < told.index(second)
-    assert f"    {told}" in audit_text(verdict)
+    assert f"; {told}" in audit_text(verdict)
     assert [note for note in verdict.notes if "decided two things" in note and note.endswith(RESCALED)]
 
 

@@ -60,12 +60,11 @@ def test_bounds_are_rounded_up():
     assert "at most TV 1 (confidence" in text and "probability 0.0013 that" in text
 
 
-def test_a_step_names_its_caller_and_reused_noise_is_told():
+def test_a_step_names_its_caller():
     steps = (Step(1, 3, 0.5, "random.choices drew 1", "helper.py:7", "decoder.py:12"),)
-    lines = path_lines(ShownPath((1,), 0.5, steps, "", reuses=("uniform 3 decided two things: d.py:8, d.py:11",)))
+    lines = path_lines(ShownPath((1,), 0.5, steps, ""))
     assert lines[1:] == [
         "  1 of 0..2, probability 0.5000  random.choices drew 1  (helper.py:7, called from decoder.py:12)",
-        "  uniform 3 decided two things: d.py:8, d.py:11",
     ]
 
 
