@@ -1,11 +1,24 @@
 """What an enumeration shows on the edge: events of probability zero, and tokens within rounding of a cut-off."""
 
+import math
+
 from rheocheck.audit.impossible import shown_word
 from rheocheck.audit.references import Reference, TargetReference, prefix_masses
 from rheocheck.audit.verdict import Boundary, BoundaryFault
 from rheocheck.core.pair import Context
 from rheocheck.intercept import Boundary as Event
 from rheocheck.intercept import Enumeration
+
+EDGE = 2.0**-8  # the coarsest uniforms, of bfloat16, hit an event of probability zero as often as this
+
+
+def edge_p_value(hits: int, draws: int) -> float:
+    """At least the probability of so many hits of events of probability zero, if only rounding hits them (Chernoff)."""
+    if hits <= EDGE * draws:
+        return 1.0
+    x = hits / draws
+    rest = (1 - x) * math.log((1 - x) / (1 - EDGE)) if x < 1 else 0.0
+    return math.exp(-draws * (x * math.log(x / EDGE) + rest))
 
 
 def boundary_faults(found: Enumeration, reference: Reference) -> tuple[BoundaryFault, ...]:

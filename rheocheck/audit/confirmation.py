@@ -26,7 +26,8 @@ from tqdm import tqdm
 
 from rheocheck.audit.difference import Difference
 from rheocheck.audit.references import Reference
-from rheocheck.audit.session import power_of_ten, session_seed
+from rheocheck.audit.session import power_of_ten
+from rheocheck.audit.streams import CONFIRM_EXACT, PLAIN, session_seed
 from rheocheck.audit.subject import LiveSource
 from rheocheck.core.pair import Context
 from rheocheck.intercept.seeding import seed_globals
@@ -40,7 +41,6 @@ FEWEST, MOST = 200, 20_000  # draws
 CHECKED = 2000  # draws of a bias that MOST could not confirm: they still show whether interception went wrong
 SECONDS = 20.0
 CONTRADICTION = 1e-6
-STREAM, CONFIRM = 6, 3  # of the seeds: no other run's
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def plain_run(
     wanted = number or (max(FEWEST, int(needed)) if needed <= MOST else CHECKED)
     counts = []
     for i, side in enumerate(sides):
-        source = LiveSource(side, context, tokens, seed=seed, stream=STREAM + i, one_by_one=True, eos=eos)
+        source = LiveSource(side, context, tokens, seed=seed, stream=PLAIN + i, one_by_one=True, eos=eos)
         words = _draw(source, wanted, seed, progress)
         counts.append(bet.counts([reference.cell(word) for word in words if word not in never]))
     p_value = min(bet.p_value(counts[0]), *(bet.p_value_of_baseline(other) for other in counts[1:]), 1.0)
@@ -158,7 +158,7 @@ def _text(n: int, log_e: float, needed: float, fit: str) -> str:
 def _draw(source: LiveSource, wanted: int, seed: int, progress: bool | None) -> list[Context]:
     """So many words, fewer when the time is over or Ctrl-C comes."""
     if not source.seeded:
-        seed_globals(session_seed(seed, 0, CONFIRM))
+        seed_globals(session_seed(seed, 0, CONFIRM_EXACT))
     words: list[Context] = []
     end = time.monotonic() + SECONDS
     disable = None if progress is None else not progress

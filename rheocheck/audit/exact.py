@@ -13,6 +13,7 @@ from typing import Any
 
 from rheocheck.audit.arguments import check_budget, check_integers, check_question
 from rheocheck.audit.bar import covered_bar
+from rheocheck.audit.batched_door import with_batched_door
 from rheocheck.audit.boundaries import boundary_faults, boundary_tokens, faulty_events
 from rheocheck.audit.confirmation import Confirmation, plain_run
 from rheocheck.audit.difference import difference
@@ -90,7 +91,7 @@ def exact_audit(
     found = _enumerated(sides, context, tokens, max_paths, max_seconds, seed, eos, progress)
     outcome = _Outcome(
         found, reference or BaselineReference(found[-1], context, tokens), context, tokens, float_tolerance,
-        (1 + rtol) ** tokens - 1, seed, eos, any(getattr(side, "sample", None) is not None for side in sides),
+        (1 + rtol) ** tokens - 1, seed, eos,
     )  # fmt: skip
     plain, runs = None, None
     if confirm and outcome.word == "biased" and not outcome.interrupted:
@@ -98,7 +99,9 @@ def exact_audit(
     if confirm and outcome.word == "no_bias_found" and not outcome.interrupted:
         runs = outcome.run_plainly(sides, _names(sides, subject, baseline, question), plain_runs, progress)
     verdict = outcome.verdict(plain, question, alpha, tv)
-    return verdict if outcome.word != "no_bias_found" else rests_on(verdict, runs, DISAGREE)
+    if outcome.word == "no_bias_found":
+        verdict = rests_on(verdict, runs, DISAGREE)
+    return outcome.with_batched_door(verdict, sides)
 
 
 class _Outcome:
@@ -106,11 +109,11 @@ class _Outcome:
 
     def __init__(
         self, found: tuple[Enumeration, ...], reference: Reference, context: Context, tokens: int,
-        float_tolerance: float, law_tolerance: float, seed: int, eos: int | None, batched: bool,
+        float_tolerance: float, law_tolerance: float, seed: int, eos: int | None,
     ) -> None:  # fmt: skip
         self.found, self.reference, self.context, self.tokens, self.seed = found, reference, context, tokens, seed
         self.eos, self.size, self.float_tolerance = eos, reference.size, float_tolerance
-        self.law_tolerance, self.batched = law_tolerance, batched
+        self.law_tolerance = law_tolerance
         self.tolerance = float_tolerance + law_tolerance / 2
         self.seen = difference(found[0], reference)
         self.word = self.seen.word(float_tolerance, law_tolerance)
@@ -141,6 +144,13 @@ class _Outcome:
         return plain_run(
             sides, self.reference, self.seen, self.law_tolerance, context=self.context, tokens=self.tokens,
             seed=self.seed, never=self._never(), number=number, progress=progress, eos=self.eos,
+        )  # fmt: skip
+
+    def with_batched_door(self, verdict: Verdict, sides: list[Any]) -> Verdict:
+        """The verdict about `subject.sample` too."""
+        return with_batched_door(
+            verdict, sides, self.seen, self.reference, self._never(), context=self.context, eos=self.eos,
+            seed=self.seed,
         )  # fmt: skip
 
     def verdict(self, plain: Confirmation | None, question: dict[str, Any] | None, alpha: float, tv: float) -> Verdict:
@@ -199,8 +209,6 @@ class _Outcome:
         notes = [DISAGREE] if plain is not None and not plain.agrees else []
         notes += exact_notes(self.found[0], self.size, self.eos, biased=self.word == "biased")
         notes += [f"{reuse}; {RESCALED}" for reuse in self.found[0].reuses[:MAX_REUSES]]
-        if self.batched:
-            notes.append("this is the law of single calls: what subject.sample() draws was not looked at")
         if self.stopped:
             covered = 1 - max(self.seen.unseen, self.seen.reference_unseen)
             more = {"max_paths": "raise --max-paths", "max_seconds": "raise --max-seconds"}.get(self.stopped)

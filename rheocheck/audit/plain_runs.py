@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from rheocheck.audit.boundaries import edge_p_value
 from rheocheck.audit.processes import Importable, Processes, Unable
-from rheocheck.audit.session import session_seed
+from rheocheck.audit.streams import PLAIN, PLAIN_RUNS, PLANNING, session_seed
 from rheocheck.audit.subject import LiveSource
 from rheocheck.core.pair import Context
 from rheocheck.intercept.seeding import seed_globals
@@ -39,9 +40,6 @@ CONTRADICTION = 1e-6
 NUMBERS = (200, 500, 1000, 2000, 5000, 10_000, 20_000)
 QUICK, LONGEST = 0.1, 60.0  # seconds that are always worth it, and at most
 WARM = 5  # calls that tell the time, and count for nothing
-PLANNING, PLAIN = 3, 4  # of the seeds of global generators
-STREAM = 6  # of the seeds of calls: no other run's
-EDGE = 2.0**-8  # the coarsest uniforms, of bfloat16, hit an event of probability zero as often as this
 DIFFER = (
     "the law differs between processes: in this one alone the plain runs fit (what hangs on the order of a set or on "
     "hash() of a str does, and so does state that another process does not have)"
@@ -109,11 +107,11 @@ def plain_runs(
     planned = 0
     for i, side in enumerate(sides):
         source = LiveSource(
-            side.subject, context, tokens, seed=seed, stream=STREAM + i, one_by_one=True, eos=eos
+            side.subject, context, tokens, seed=seed, stream=PLAIN + i, one_by_one=True, eos=eos
         )  # fmt: skip
         n = number or planned or _planned(source, seconds, seed)
         planned = n
-        here, others, note = _drawn(side, source, n, seed, STREAM + i, progress)
+        here, others, note = _drawn(side, source, n, seed, PLAIN + i, progress)
         notes += [] if note is None else [note]
         groups = [here, *others]
         words = [word for group in groups for word in group]
@@ -155,14 +153,14 @@ def _drawn(
     A fifth of the runs stays here; the others begin before that, and are waited for afterwards.
     """
     if not source.seeded:
-        seed_globals(session_seed(seed, 0, PLAIN))
+        seed_globals(session_seed(seed, 0, PLAIN_RUNS))
     if side.name is None or n <= Processes.COUNT:
         return _here(source, n, progress), [], None
     pool, share = Processes.shared(), n // (Processes.COUNT + 1)
     pool.begin(
         [
             side.name.job(
-                source.context, source.tokens, source.eos, share, seed, session_seed(seed, k + 1, PLAIN), stream, k
+                source.context, source.tokens, source.eos, share, seed, session_seed(seed, k + 1, PLAIN_RUNS), stream, k
             )
             for k in range(Processes.COUNT)
         ]
@@ -224,9 +222,6 @@ def _p_value(words: list[Context], side: Side) -> float:
     """Of the null that the words come from the law, but for rounding that hits events of probability zero."""
     edge = sum(word in side.never for word in words)
     _, counts, p = _counted([word for word in words if word not in side.never], side)
-    if edge and edge > EDGE * len(words):
-        x, n = edge / len(words), len(words)
-        rest = (1 - x) * math.log((1 - x) / (1 - EDGE)) if x < 1 else 0.0
-        if math.exp(-n * (x * math.log(x / EDGE) + rest)) < CONTRADICTION:  # Chernoff
-            return 0.0
+    if edge_p_value(edge, len(words)) < CONTRADICTION:
+        return 0.0
     return chi_square(counts, p).p_value

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rheocheck.audit.against_baseline import AgainstBaseline, Pilot, baseline_plan, baseline_reach, saved_pilot
 from rheocheck.audit.against_law import AgainstLaw, law_reach
 from rheocheck.audit.arguments import check_integers, check_question
-from rheocheck.audit.both_calls import MAIN, OtherDoor, against_each_other, against_evidence, has_two, share
+from rheocheck.audit.both_calls import BATCHED, MAIN, OtherDoor, against_evidence, has_two, share
 from rheocheck.audit.choose_object import DEFAULT_TV, UNLIMITED, choose_object
 from rheocheck.audit.evidence import Evidence
 from rheocheck.audit.fingerprint import Fingerprint, fingerprint, of_files
@@ -26,8 +26,21 @@ from rheocheck.audit.fresh_look import DRAWS, FreshLook, fresh_look
 from rheocheck.audit.impossible import ImpossibleApart
 from rheocheck.audit.objects import asked_tokens, not_looked_at
 from rheocheck.audit.samples_file import RecordedSamples
-from rheocheck.audit.session import Checkpoint, Session, power_of_ten, session_seed
+from rheocheck.audit.session import Checkpoint, Session, power_of_ten
 from rheocheck.audit.stopping import check_log, stopped_target
+from rheocheck.audit.streams import (
+    CONFIRM,
+    CONFIRMATION,
+    DOORS,
+    FRESH,
+    LOOKING,
+    OTHER_DOOR,
+    PILOT,
+    PILOTING,
+    RUN,
+    SUBJECT,
+    session_seed,
+)
 from rheocheck.audit.subject import LiveSource, RecordedSource, Source, load_subject
 from rheocheck.audit.tally import Tally
 from rheocheck.audit.target import EXACT_RTOL, FLOAT_RTOL, as_target, load_target
@@ -39,11 +52,8 @@ from rheocheck.stats.plan import SMALLEST_TV
 
 Floats = NDArray[np.float64]
 DELTA = 1e-3  # 1 - confidence of the bounds on TV
-PILOT = 500  # draws of a baseline that choose the object and the sample size
-# Streams of seeds: the baseline's (of DOORS the other door's) is the next one.
-SUBJECT, CONFIRMATION, PILOTS, DOORS, FRESH = 0, 2, 4, 6, 8
-REPRODUCED = math.log(1e3)  # E of the fresh draws from which on a bias is called reproduced
-RUN, CONFIRM, PILOTING, LOOKING, OTHER_DOOR = 0, 1, 2, 4, 5  # what the global generators are seeded for
+PILOT_DRAWS = 500  # draws of a baseline that choose the object and the sample size
+REPRODUCED, IN_FAVOUR = math.log(1e3), math.log(10)  # E of the fresh draws from which on they are called so
 
 
 def audit(
@@ -204,7 +214,8 @@ class _Asker:
             return self._verdict(session, evidence, confirmed)
         session.run(session_seed(self.seed, number, RUN), self.checkpoint)
         if has_two(self.subject) and session.decided() != "biased" and not session.interrupted:
-            self.door = self._other_door(session.limit, number)
+            self.door = self._other_door(session.limit)
+            session.interrupted = self.door.interrupted
         if session.decided() == "biased" and confirm and not session.interrupted and self.recorded is None:
             confirmed = self._evidence()
             again = self._session(confirmed, CONFIRMATION, [0, 0])
@@ -248,7 +259,7 @@ class _Asker:
             side, self.context, self.tokens, seed=self.seed, stream=stream, calls=calls, eos=self.eos
         )  # fmt: skip
 
-    def _other_door(self, samples: int, number: int) -> OtherDoor:
+    def _other_door(self, samples: int) -> OtherDoor:
         """What the plain call says, where the audit drew through `subject.sample`."""
         plain, batched = (
             LiveSource(
@@ -258,12 +269,9 @@ class _Asker:
             for i in range(2)
         )  # fmt: skip
         if not plain.seeded:
-            seed_globals(session_seed(self.seed, number, OTHER_DOOR))
-        if self.target is not None:
-            return against_evidence(plain, self._evidence(), share(samples), self.alpha, "the plain call")
-        return against_each_other(
-            plain, batched, share(samples), self.alpha, "the plain call", context=self.context, tv=self.tv, delta=DELTA
-        )
+            seed_globals(session_seed(self.seed, 0, OTHER_DOOR))
+        sources, size = ([plain, batched], None) if self.target is None else ([plain], self.target.vocab_size)
+        return against_evidence(sources, self._of_possible(), share(samples), self.alpha, size)
 
     def _take_up(self, source: RecordedSource, before: Tally) -> None:
         """Skip the draws that an earlier session has seen, if the file still begins with them."""
@@ -282,12 +290,13 @@ class _Asker:
             return saved_pilot(self.checkpoint.saved["evidence"])
         live = [side for side in reversed(self.sides) if not isinstance(side, RecordedSamples)]
         if not live:
-            both = [side.prefixes(self.tokens, self.eos)[:PILOT] for side in self.sides]
+            both = [side.prefixes(self.tokens, self.eos)[:PILOT_DRAWS] for side in self.sides]
             return Pilot.of(np.concatenate(both), asked=self.asked, affordable=self._affordable(tv), shared=True)
-        source = self._source(live[0], PILOTS)
+        source = self._source(live[0], PILOT)
         if not source.seeded:
             seed_globals(session_seed(self.seed, 0, PILOTING))
-        words = [source.draw(min(source.batch, PILOT)).words for _ in range(PILOT // min(source.batch, PILOT))]
+        batch = min(source.batch, PILOT_DRAWS)
+        words = [source.draw(batch).words for _ in range(PILOT_DRAWS // batch)]
         return Pilot.of(np.concatenate(words), asked=self.asked, affordable=self._affordable(tv))
 
     def _affordable(self, tv: float | None) -> Callable[[Floats], bool]:
@@ -408,7 +417,7 @@ class _Asker:
         elif word == "inconclusive":
             notes.append(_what_to_change(evidence, self.tv))
         if self.door is not None:
-            than = "the target" if self.target is not None else "subject.sample()"
+            than = "the target" if self.target is not None else BATCHED
             notes.append(self.door.text(self.alpha, than))
         if word == "no_bias_found" and not self.drafts:
             notes.append(not_looked_at(evidence.object_tokens))
@@ -458,7 +467,7 @@ def _confirmation(evidence: Evidence, confirmed: Evidence | None) -> str | None:
     if confirmed is None or not confirmed.n:
         return None
     fresh = f"fresh-seed confirmation on {confirmed.n} draws: E = {power_of_ten(confirmed.log_e)}"
-    if confirmed.log_e < 0:
+    if confirmed.log_e < IN_FAVOUR:
         return (
             f"{fresh}, not reproduced: a fault that comes and goes, a changed environment, or the event of level alpha"
         )

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from tqdm import tqdm
 
 from rheocheck.audit.evidence import Draws, Evidence
@@ -229,12 +228,6 @@ class Checkpoint:
             raise InputError(
                 f"--resume {str(self.path)!r} must be writable, got {error.strerror or error}: name another file"
             ) from None
-
-
-def session_seed(seed: int, session: int, what: int) -> int:
-    """The seed of the global generators for what = 0 the run, 1 its confirmation, 2 the pilot,
-    4 the fresh look: all different."""
-    return int(np.random.SeedSequence([seed, session, what]).generate_state(1)[0])
 
 
 def _listed(found: list[str]) -> str:

@@ -91,7 +91,7 @@ def test_what_the_draws_cannot_bound_is_inconclusive_and_says_what_they_did_boun
     assert lines[0].startswith('joint prefix of 5 tokens after context "", 1024 possible words: about ')
     assert lines[0].endswith("at most 3000 are drawn, which may be too few: raise --samples or --tv, or ask for fewer "
                              "--tokens")  # fmt: skip
-    assert "of the first 2 tokens by 0.0" in verdict.notes[0]
+    assert "of the first 3 tokens by 0.09" in verdict.notes[0]
     assert verdict.notes[0].endswith("or ask for fewer --tokens")
 
 
@@ -116,12 +116,15 @@ def test_the_number_of_drafts_brings_the_bonus_token_into_sight(drafts):
     blind = ask(subject, FOUR, tv=0.1)
     if drafts > 3:
         assert (blind.verdict, blind.tokens) == ("no_bias_found", 4)
-        assert "not looked at: the bonus token of a decoder with more than 2 drafts, and later rounds" in blind.notes[0]
+        assert (
+            "not looked at: the bonus token of a decoder with more than 2 drafts, and later rounds" in blind.notes[-1]
+        )
 
 
 def test_an_honest_decoder_passes_for_its_drafts_and_nothing_is_left_unsaid():
     verdict = ask(Words(FOUR), FOUR, drafts=2, tv=0.1)
-    assert (verdict.verdict, verdict.tokens, verdict.notes) == ("no_bias_found", 4, ())
+    assert (verdict.verdict, verdict.tokens) == ("no_bias_found", 4)
+    assert len(verdict.notes) == 1 and verdict.notes[0].startswith("the plain call was looked at too")
 
 
 def test_the_tokens_of_a_question():
