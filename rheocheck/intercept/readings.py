@@ -34,6 +34,7 @@ TIMED = (
     "_pytest",
     "pluggy",
     "coverage",
+    "hypothesis",
 )
 RUNNERS = frozenset(
     os.path.join(STANDARD, *path) for path in (("threading.py",), ("concurrent", "futures", "thread.py"))
