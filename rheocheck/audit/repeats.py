@@ -8,6 +8,10 @@ easily as the second: they can be exchanged. Among disjoint triples in which exa
 
 is an e-value. Triples are looked for among neighbouring rows of one call, in one row of consecutive calls, and across:
 a row of a call, its neighbour, and the same row of the call after (calls that all repeat each other show nowhere else).
+
+Neighbours and consecutive calls are looked at a second time for what one word carries over into the next: the last
+token of the first two rows against the first token of the last one, which the same exchange leaves alone.
+
 It says whether a bound on TV may be believed, which takes independent draws for granted; no verdict of bias rests
 on it.
 """
@@ -21,7 +25,8 @@ from numpy.typing import NDArray
 from rheocheck.audit.evidence import Draws
 
 Ints = NDArray[np.int64]
-RELATIONS = ("neighbouring rows", "consecutive calls", "the call before")
+CARRIED = {"neighbouring rows": "carried to the next row", "consecutive calls": "carried to the next call"}
+RELATIONS = (*CARRIED, "the call before", *CARRIED.values())
 
 
 class Repeats:
@@ -53,9 +58,11 @@ class Repeats:
     def _count(self, name: str, words: Ints, order: Ints, group: Ints, place: Ints) -> None:
         """Triples of consecutive places within a group, draws taken in this order."""
         x, g, at = words[order], group[order], place[order]
-        first = np.flatnonzero((g[2:] == g[:-2]) & (at[2:] == at[:-2] + 2)) if len(x) > 2 else np.zeros(0, np.int64)
-        first = first[at[first] % 3 == 0]  # disjoint, and chosen without a look at the words
-        self._compare(name, x[first + 2], x[first + 1], x[first])
+        start = np.flatnonzero((g[2:] == g[:-2]) & (at[2:] == at[:-2] + 2)) if len(x) > 2 else np.zeros(0, np.int64)
+        start = start[at[start] % 3 == 0]  # disjoint, and chosen without a look at the words
+        last, second, first = x[start + 2], x[start + 1], x[start]
+        self._compare(name, last, second, first)
+        self._compare(CARRIED[name], last[:, :1], second[:, -1:], first[:, -1:])
 
     def _across(self, words: Ints, rows: Ints, calls: Ints) -> None:
         """Triples (row r of call c, row r+1 of call c, row r of call c+1), r and c even: disjoint."""

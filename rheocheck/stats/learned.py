@@ -76,17 +76,18 @@ class Learned:
         """Bet on tokens by key, cell and state, then learn from them."""
         if not len(key):
             return
-        log_r = self._log_ratios()
+        r = self._ratios()
         C, relations = self._cells.count, len(self._at)
         seen = np.bincount(key * C + cell, minlength=self._seen.size).reshape(self._seen.shape)
-        gained = (log_r * seen).reshape(len(STRENGTHS), relations, -1).sum(axis=2)
+        gained = (np.log(r) * seen).reshape(len(STRENGTHS), relations, -1).sum(axis=2)
         pairs, counts = _counted(key, state)
         for start in range(0, len(counts), SLAB):
             (k, s), n = (part[start : start + SLAB] for part in pairs), counts[start : start + SLAB]
             pi = self._cells.masses(s)
-            norm = np.log((np.exp(log_r[:, k]) * pi).sum(axis=2)) * n
-            for i in range(len(STRENGTHS)):
-                gained[i] -= np.bincount(k // self._keys, weights=norm[i], minlength=relations)
+            norm = np.log(np.einsum("spc,pc->sp", r[:, k], pi)) * n
+            relation = k // self._keys  # in order, as the pairs are
+            first = np.flatnonzero(np.diff(relation, prepend=-1))
+            gained[:, relation[first]] -= np.add.reduceat(norm, first, axis=1)
             where = (k[:, None] * C + np.arange(C)).ravel()
             weights = (pi * n[:, None]).ravel()
             self._expected += np.bincount(where, weights=weights, minlength=seen.size).reshape(seen.shape)
@@ -95,17 +96,17 @@ class Learned:
         self._seen += seen
         self.draws += len(key)
 
-    def _log_ratios(self) -> Floats:
-        """ln r [strengths, relations * keys, cells]."""
+    def _ratios(self) -> Floats:
+        """r [strengths, relations * keys, cells]."""
         s = STRENGTHS[:, None, None]
-        expected: Floats = np.broadcast_to(self._expected, (len(STRENGTHS), *self._expected.shape))
+        expected = self._expected
         if self._apart:
             by_relation = (len(self._at), self._keys, self._cells.count)
             whole = (x.reshape(by_relation).sum(axis=1) for x in (self._seen, self._expected))
             # Not shrunk by s: where a key does what all do, r must be 1 at every strength.
             expected = expected * np.repeat(np.divide(*(x + 1 for x in whole)), self._keys, axis=0)
-        log_r: Floats = np.log(self._seen + s) - np.log(expected + s)
-        return log_r
+        r: Floats = (self._seen + s) / (expected + s)
+        return r
 
 
 def _counted(key: Ints, state: Ints) -> tuple[tuple[Ints, Ints], Ints]:

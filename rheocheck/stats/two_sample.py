@@ -108,7 +108,7 @@ class SignBetting:
         met, where = np.unique(np.concatenate([x, y.ravel()]), return_inverse=True)
         table = self._log_rho(met)
         at_x, at_y = where[: len(x)], where[len(x) :].reshape(y.shape)
-        return np.array([[_log_factor(rho[at_x], rho[at_y]) for rho in shape] for shape in table])
+        return np.array([_log_factors(rho[:, at_x], rho[:, at_y]) for rho in table])
 
     def _log_rho(self, met: Ints) -> Floats:
         """log rho [3, strengths, len(met)] of the cells `met`."""
@@ -192,9 +192,7 @@ class StringBetting:
         met, where = np.unique(np.concatenate([x.ravel(), y.ravel()]), return_inverse=True)
         table = self._log_ratio(past, met)
         at_x, at_y = where[: x.size].reshape(x.shape), where[x.size :].reshape(y.shape)
-        return np.array(
-            [[_log_factor(rho[at_x].sum(axis=-1), rho[at_y].sum(axis=-1)) for rho in shape] for shape in table]
-        )
+        return np.array([_log_factors(rho[:, at_x].sum(axis=-1), rho[:, at_y].sum(axis=-1)) for rho in table])
 
     def _log_ratio(self, past: "_Tally", met: Ints) -> Floats:
         """log of P(token | given) / Q(token | given), learned from `past` [2, strengths, len(met)]."""
@@ -283,11 +281,12 @@ def _codes(words: Ints, order: int) -> Ints:
     return before * MAX_TOKEN + words
 
 
-def _log_factor(x: Floats, y: Floats) -> float:
-    """Sum over pairs of log of (r + 1) rho(x) / (rho(x) + sum_j rho(y_j)), from log rho [n], [n, r]."""
-    d = y - x[:, None]
-    sums = np.logaddexp(0.0, d[:, 0]) if d.shape[1] == 1 else np.logaddexp(0.0, logsumexp(d, axis=1))
-    return float(len(x) * np.log(1 + y.shape[1]) - sums.sum())
+def _log_factors(x: Floats, y: Floats) -> Floats:
+    """Sums over pairs of log of (r + 1) rho(x) / (rho(x) + sum_j rho(y_j)), from log rho [strengths, n (, r)]."""
+    d = y - x[..., None]
+    sums = np.logaddexp(0.0, d[..., 0] if d.shape[-1] == 1 else logsumexp(d, axis=-1))
+    factors: Floats = x.shape[1] * np.log(1 + y.shape[-1]) - sums.sum(axis=1)
+    return factors
 
 
 def _log_mean(log_e: Floats) -> float:

@@ -60,6 +60,33 @@ def test_calls_that_all_repeat_each_other_are_seen():
     assert abs(constant.log_e()) < 1e-9
 
 
+@pytest.mark.distribution
+@pytest.mark.parametrize("placed", [neighbours, calls])
+def test_the_null_expectation_of_what_is_carried_over_is_one(placed):
+    """Over all 2^6 outcomes of a triple of words of two dependent tokens."""
+    law, total = np.array([[0.5, 0.1], [0.15, 0.25]]), 0.0
+    for tokens in itertools.product(range(2), repeat=6):
+        words = np.array(tokens).reshape(3, 2)
+        repeats = Repeats()
+        repeats.add(Draws(words, *(getattr(placed([0, 1, 2]), of) for of in ("rows", "calls"))))
+        total += law[words[:, 0], words[:, 1]].prod() * math.exp(repeats.log_e())
+    assert total == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 1.0])
+@pytest.mark.parametrize("placed", [neighbours, calls])
+def test_a_last_token_that_is_the_next_first_token_is_seen(placed, share):
+    """Every word has the law of an honest one. Seed 5, 6000 words of 3 uniform tokens of 8; E above the look's 1e3."""
+    rng = np.random.default_rng(5)
+    words, carried = rng.integers(0, 8, (6000, 3)), rng.random(6000) < share
+    at = placed(np.zeros(6000, dtype=np.int64))
+    honest, faulty = Repeats(), Repeats()
+    honest.add(Draws(words, at.rows, at.calls))
+    words[1:, 0] = np.where(carried[1:], words[:-1, -1], words[1:, 0])
+    faulty.add(Draws(words, at.rows, at.calls))
+    assert honest.log_e() < math.log(100) and faulty.log_e() > math.log(1e3)
+
+
 def test_rows_are_put_in_order_first():
     words = np.random.default_rng(3).integers(0, 50, 600)
     words[2::3] = words[1::3]

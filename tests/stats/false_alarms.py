@@ -56,10 +56,10 @@ QUESTIONS = [
 ]
 
 
-def accused(by, rows, runs):
-    """How many of so many audits of a perfect sampler say "biased"."""
+def accused(by, rows, seeds):
+    """How many of these audits of a perfect sampler say "biased"."""
     hits = 0
-    for seed in range(runs):
+    for seed in seeds:
         against = {"target": lambda prefix: rows[last(prefix)]} if by == "law" else {"baseline": Sampler(rows)}
         verdict = audit(
             Sampler(rows), **against, tokens=TOKENS, samples=SAMPLES, alpha=ALPHA, seed=seed, confirm=False,
@@ -72,7 +72,7 @@ def accused(by, rows, runs):
 def measured(runs, processes):
     """[by, law, audits, biased, rate with its interval] of each question, and of both laws together."""
     with Pool(processes) as pool:
-        hits = pool.starmap(accused, [(by, rows, runs) for by, _, rows in QUESTIONS], chunksize=1)
+        hits = pool.starmap(accused, [(by, rows, range(runs)) for by, _, rows in QUESTIONS], chunksize=1)
     found = [[by, name, runs, hit] for (by, name, _), hit in zip(QUESTIONS, hits, strict=True)]
     for by in ("law", "baseline"):
         mine = [row for row in found if row[0] == by]
