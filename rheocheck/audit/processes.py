@@ -16,9 +16,10 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
+from rheocheck.audit.fingerprint import function_text
 from rheocheck.audit.settings import Value
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
@@ -38,7 +39,7 @@ class Importable:
     """How another process gets the subject: what `load_subject` takes, or a function of a module as it is.
 
     settings  None: the function itself
-    code      the fingerprint of a function: what is imported there must be what is audited here
+    code      the text of a function (`function_text`): what is imported there must be what is audited here
     """
 
     spec: str
@@ -62,7 +63,7 @@ class Importable:
 
 def importable(subject: Any, spec: str | None, settings: dict[str, Value] | None, what: str) -> Importable | None:
     """By what name another process can import the subject; None where it cannot."""
-    code = fingerprint(subject) if isinstance(subject, FunctionType) else None
+    code = function_text(subject) if isinstance(subject, FunctionType) else None
     if spec is not None:
         return None if spec.partition(":")[0] == "__main__" else Importable(spec, settings or {}, what, code)
     if not isinstance(subject, FunctionType) or subject.__module__ in (None, "__main__"):
@@ -71,17 +72,6 @@ def importable(subject: Any, spec: str | None, settings: dict[str, Value] | None
     if getattr(module, "__file__", None) is None or getattr(module, subject.__qualname__, None) is not subject:
         return None
     return Importable(f"{subject.__module__}:{subject.__qualname__}", None, what, code)
-
-
-def fingerprint(function: FunctionType) -> str:
-    """What tells an edited function from the one that was imported before."""
-    return f"{function.__code__.co_firstlineno} {_code(function.__code__)}"
-
-
-def _code(code: CodeType) -> str:
-    plain = [x for x in code.co_consts if x is None or isinstance(x, int | float | str)]
-    inner = [_code(x) for x in code.co_consts if isinstance(x, CodeType)]
-    return f"{code.co_code.hex()} {code.co_names} {plain} {inner}"
 
 
 class Processes:

@@ -5,7 +5,8 @@ import os
 import sys
 from typing import Any
 
-from rheocheck.audit.processes import Job, fingerprint
+from rheocheck.audit.fingerprint import function_text
+from rheocheck.audit.processes import Job
 from rheocheck.audit.subject import LiveSource, load_subject
 from rheocheck.core.errors import InputError, RheocheckError
 from rheocheck.core.loading import load_attribute
@@ -60,7 +61,7 @@ def _subject(job: Job) -> Any:
         subject = load_attribute(job["spec"], job["what"])
     else:
         subject = load_subject(job["spec"], job["settings"], tuple(job["context"]), what=job["what"])
-    if job["code"] is not None and fingerprint(subject) != job["code"]:
+    if job["code"] is not None and function_text(subject) != job["code"]:
         raise InputError(f"{job['spec']} must be the audited function, got other code in its file: import it anew")
     return subject
 

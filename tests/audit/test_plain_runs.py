@@ -43,7 +43,7 @@ def finds(monkeypatch):
 
 def runs_of(weights, law, n, seed, **more):
     side = Side(drawing(weights), law, lambda word: word[0], None, **more)
-    return plain_runs.plain_runs([side], (), 1, vocab_size=None, seed=seed, seconds=0.0, number=n, progress=False)
+    return plain_runs.plain_runs([side], (), 1, seed=seed, seconds=0.0, number=n, progress=False)
 
 
 # what is excluded
@@ -268,8 +268,8 @@ def test_an_edited_module_is_imported_anew(tmp_path, monkeypatch):
 def test_a_process_that_dies_is_replaced():
     pool = Processes()
     name = Importable("tests.audit.dying:subject", None)
-    job = name.job((), 1, 3, 0, 0, 6, 0)
-    good = importable(hidden.honest, None, None, "SUBJECT").job((), 1, 3, 0, 0, 6, 0)
+    job = name.job((), 1, None, 3, 0, 0, 6, 0)
+    good = importable(hidden.honest, None, None, "SUBJECT").job((), 1, None, 3, 0, 0, 6, 0)
     try:
         pool.begin([job])
         with pytest.raises(Unable, match="importing 'tests.audit.dying' failed"):
