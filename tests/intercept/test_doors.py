@@ -11,6 +11,7 @@ import datetime
 import functools
 import gc
 import hashlib
+import json
 import math
 import multiprocessing
 import os
@@ -699,6 +700,12 @@ def a_seed_of_torch_for_all_that_follows():
     with torch.random.fork_rng():
         torch.seed()
         return coin()
+
+
+@follows(QUARTER)
+def a_clock_in_a_line_of_json():
+    json.dumps({"at": time.time(), "and": [time.time_ns()]})
+    return coin()
 
 
 @follows(QUARTER)
