@@ -237,7 +237,7 @@ def _listed(found: list[str]) -> str:
 
 def power_of_ten(log_e: float) -> str:
     """E for reading: "10^2.3", or "infinite"."""
-    return f"10^{log_e / math.log(10):.1f}" if math.isfinite(log_e) else "infinite"
+    return f"10^{round(log_e / math.log(10), 1) + 0.0:.1f}" if math.isfinite(log_e) else "infinite"  # never "-0.0"
 
 
 def _text(content: dict[str, Any]) -> str:
