@@ -92,7 +92,8 @@ def page(rows, runs, seconds):
     return f"""# False alarms of whole audits
 
 Written by `python -m tests.stats.false_alarms --runs {runs}` on {time.strftime("%Y-%m-%d")}
-(seeded; {seconds / 60:.0f} minutes; Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}).
+(seeded; {seconds / 60:.0f} minutes; Python {platform.python_version()}, numpy {np.__version__},
+scipy {scipy.__version__}).
 Perfect samplers, {TOKENS} tokens of {V}, at most {SAMPLES} draws, alpha = {ALPHA}, every bet of the battery and both
 doors of the subject included. Rates with 99 % Clopper-Pearson intervals; allowed: {ALPHA}.
 
