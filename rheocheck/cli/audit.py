@@ -88,8 +88,10 @@ def audit(
     samples (.npy, .jsonl, .parquet). Method exact runs its code as it is and enumerates every random choice that it
     makes: the verdict is about its law itself. Method sampled looks at draws as they come, and stops as soon as they
     decide. Auto enumerates for --max-seconds, and samples if that decides nothing. The verdict: "no bias found"
-    down to a stated total variation, "biased" with a witness, or "inconclusive". Ids outside the vocabulary, too few
-    tokens without --eos, and a sampler that refuses NaN are a bias. Exit code 0, 1, 3; 2 on bad input.
+    down to a stated total variation, "biased" with a witness, or "inconclusive". It is about the tokens that its second
+    line names: without --drafts, the bonus token of a longer draft, and later rounds, are not looked at. Ids outside
+    the vocabulary, too few tokens without --eos, and a sampler that refuses NaN are a bias. Exit code 0, 1, 3; 2 on bad
+    input.
     Ctrl-C reports on what was seen so far.
     """
     from rheocheck.audit.objects import asked_tokens

@@ -18,7 +18,10 @@ from rheocheck.report.matrix_table import matrix_table, matrix_title, remarks, r
 @click.command(short_help="Audit many settings of a decoder exactly, in one table.")
 @click.argument("settings_matrix", metavar="MODULE:ATTR")
 @click.option("--context", default="", help='Token ids that every word continues, such as "0 1".  [default: none]')
-@click.option("--tokens", default=4, show_default=True, help="Audit the joint law of this many tokens.")
+@click.option(
+    "--tokens", default=4, show_default=True,
+    help="Audit the joint law of this many tokens: the bonus token of a decoder with K drafts shows in K + 2.",
+)  # fmt: skip
 @click.option("--max-seconds", default=60.0, show_default=True, help="End a row's enumeration after so many seconds.")
 @click.option("--max-paths", type=int, help="End a row's enumeration after so many paths.")
 @click.option("--rtol", type=float, help="Tolerance of a law per token.  [default: 0 for a Pair, 1e-6 for a float law]")

@@ -23,7 +23,8 @@ MAX_TOKENS = 2**20
 @click.option(
     "--tokens",
     type=int,
-    help="The object is exactly this many tokens.  [default: the longest prefix of 4 that the draws can bound]",
+    help="The object is exactly this many tokens.  [default: the longest prefix of 4 that the draws can bound, which "
+    "does not look at the bonus token of a decoder with more than 2 drafts]",
 )
 @click.option("--drafts", type=int, metavar="K", help="The decoder proposes K drafts: the object is K + 2 tokens.")
 @click.option(

@@ -37,7 +37,11 @@ FOREVER = 1e8  # seconds, three years: the system's timer refuses an infinite wa
 @click.option("-N", "--nodes", default=8, show_default=True, help="N: nodes kept; 0 is plain target sampling.")
 @click.option("-F", "--frontier", type=int, help="F: nodes of a layer that get children.  [default: K]")
 @click.option("--context", default="", help='Start after these tokens, such as "0 1".  [default: the start]')
-@click.option("--tokens", type=int, help="Joint law of so many tokens over as many cycles as they take.")
+@click.option(
+    "--tokens", type=int,
+    help="Joint law of so many tokens over as many cycles as they take.  [default: one cycle; later ones are not "
+    "looked at]",
+)  # fmt: skip
 @click.option(
     "--method",
     type=click.Choice(METHODS),
@@ -68,6 +72,7 @@ def verify(
 
     PAIR is a pair file (JSON) or module:attr, such as toy_models.survival_bias:pair. The verdict is lossless (exit
     0), biased with a witness (1), or inconclusive (3) when the work was cut short; Ctrl-C prints the interval so far.
+    Your own BUILDER and VERIFIER must draw from `chance` alone and keep no state: what does not is refused (2).
     """
     shape = Shape(leads=leads, branching=branching, depth=depth, nodes=nodes, frontier=frontier)
     build, check = named(builder, BUILDERS, "builder"), named(verifier, VERIFIERS, "verifier")

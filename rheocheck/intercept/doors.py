@@ -7,11 +7,13 @@
               torch draws (`doors_torch`): generators are made of them, the subject sees readings or is refused
 
 A door is guarded only while a subject runs, and never for what a module draws while it is imported. Functions are
-replaced wherever they are `held`. Not guarded are the order of a set of strings, `id`, `str.__hash__`, and text that
-an f-string made of a reading and other text: plain runs stand behind those.
+replaced wherever they are `held`. Not guarded are the order of a set of strings, `id`, `str.__hash__`, the time in a
+record of `logging` or of a file, and text that an f-string or `json` made of a reading and other text: plain runs stand
+behind those.
 """
 
 import builtins
+import json
 import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +25,8 @@ from rheocheck.intercept.door import CLOCK, SEED, Door, Guard, named
 from rheocheck.intercept.errors import importing
 from rheocheck.intercept.held import held
 from rheocheck.intercept.outside import outside_refused
-from rheocheck.intercept.patching import rebound
-from rheocheck.intercept.readings import HASH, Reading, library_asks, marked
+from rheocheck.intercept.patching import rebound, replaced
+from rheocheck.intercept.readings import HASH, Reading, library_asks, marked, written
 
 BYTES = {name: SEED for name in ("os.urandom", "os.getrandom", "uuid.uuid1", "uuid.uuid4")}
 REFUSED = BYTES | {name: CLOCK for name in ("timeit.timeit", "timeit.repeat", "os.times", "resource.getrusage")}
@@ -39,7 +41,8 @@ def entropy_doors(of_libraries: list[tuple[Any, Any]]) -> Iterator[None]:
     pairs = [(named(name), _refusing(name, advice)) for name, advice in REFUSED.items() if named(name)]
     pairs += [*clock_guards(), (builtins.hash, Guard(builtins.hash, _hash))]
     with held(pairs), rebound([*pairs, *date_classes(), *of_libraries]), event_loop_clock(), outside_refused():
-        yield
+        with replaced(json.JSONEncoder, {"default": written}):
+            yield
 
 
 def _refusing(name: str, advice: str) -> Guard:

@@ -23,6 +23,7 @@ from rheocheck.intercept.complaints import complaint
 from rheocheck.intercept.doors import entropy_doors
 from rheocheck.intercept.errors import crash, refusals_kept
 from rheocheck.intercept.on_random import random_randomness
+from rheocheck.intercept.patching import SOURCES, one_scan
 from rheocheck.intercept.readings import seedable
 from rheocheck.intercept.reuse import Reuse, reused
 from rheocheck.intercept.run import Choice, Run, Step, rounded
@@ -199,6 +200,7 @@ class _Caller:
     def __enter__(self) -> "_Caller":
         self._stack = ExitStack()
         self._libraries = _libraries()
+        self._stack.enter_context(one_scan(SOURCES))
         for source in _sources(self._streams):
             self._stack.enter_context(source)
         return self

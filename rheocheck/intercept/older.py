@@ -14,11 +14,13 @@ from rheocheck.intercept.patching import replaced
 from rheocheck.intercept.positions import numpy_position
 from rheocheck.intercept.streams import Streams
 
+OLDER = KINDS | {subprocess.Popen}
+
 
 @contextmanager
 def older_sources(streams: Streams) -> Iterator[None]:
     """Older bit generators watched: drawn from by themselves, they have moved unseen. Older pipes shut."""
-    found = [x for x in gc.get_objects() if type(x) in KINDS or type(x) is subprocess.Popen]
+    found = [x for x in gc.get_objects() if type(x) in OLDER]
     with ExitStack() as stack:
         for one in found:
             if type(one) is subprocess.Popen:

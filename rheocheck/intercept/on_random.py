@@ -3,7 +3,6 @@
 The methods that draw are replaced on the class, and the module's own bound functions wherever they were imported to.
 """
 
-import _random
 import array
 import itertools
 import math
@@ -17,14 +16,14 @@ from typing import Any
 
 from rheocheck.intercept import sampling
 from rheocheck.intercept.complaints import NotProbabilities
-from rheocheck.intercept.door import URANDOM
+from rheocheck.intercept.door import SEED, URANDOM, Door
 from rheocheck.intercept.errors import importing, not_understood
 from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.positions import WORDS, Stretch, Twister, stretch
-from rheocheck.intercept.readings import marked, plain
-from rheocheck.intercept.real_draws import draw_really
+from rheocheck.intercept.readings import marked, plain, stand_in
+from rheocheck.intercept.real_draws import BASE, draw_really
 from rheocheck.intercept.streams import Streams
 from rheocheck.intercept.uniform import END, START
 
@@ -55,7 +54,7 @@ def random_randomness(streams: Streams) -> Iterator[None]:
             stack.enter_context(replaced(random.Random, {**methods, "__new__": _made}))
             system = {name: _of_system(name, methods[name]) for name in ("random", "getrandbits")}
             stack.enter_context(replaced(random.SystemRandom, system))
-            stack.enter_context(rebound([*pairs, *math_functions, *_secrets(methods)]))
+            stack.enter_context(rebound([*pairs, *math_functions, *_secrets(methods), (BASE, _base())]))
             streams.watch(id(GLOBAL), "the module random", partial(_position, GLOBAL))
             yield
     finally:
@@ -64,7 +63,7 @@ def random_randomness(streams: Streams) -> Iterator[None]:
 
 def _position(generator: random.Random) -> Twister:
     """Where a generator stands."""
-    state = array.array("I", _random.Random.getstate(generator))
+    state = array.array("I", BASE.getstate(generator))
     return Twister(state[:WORDS].tobytes(), state[WORDS])
 
 
@@ -83,6 +82,12 @@ def _secrets(methods: dict[str, Callable[..., Any]]) -> list[tuple[Any, Any]]:
         (secrets.randbelow, lambda n: below(SYSTEM, n)),
         (secrets.randbits, lambda k: bits(SYSTEM, k)),
     ]
+
+
+def _base() -> type:
+    """What stands in for the class in C under random.Random, whose numbers would not be seen."""
+    door = Door("_random.Random, the base in C of random.Random,", SEED)
+    return stand_in(BASE, {name: lambda *_: door.refuse() for name in ("random", "getrandbits")})
 
 
 class _Bound:

@@ -8,6 +8,7 @@ what no run repeats, and is refused by the name of the door that the number came
 import datetime
 import dis
 import functools
+import json
 import os
 import sys
 import sysconfig
@@ -34,6 +35,7 @@ TIMED = (
     "_pytest",
     "pluggy",
     "coverage",
+    "hypothesis",
 )
 RUNNERS = frozenset(
     os.path.join(STANDARD, *path) for path in (("threading.py",), ("concurrent", "futures", "thread.py"))
@@ -182,6 +184,12 @@ def _converted(name: str, how: str) -> Callable[..., Any]:
     return convert
 
 
+def written(encoder: Any, value: Any) -> Any:
+    """What a JSONEncoder writes for a value that it does not know: of a reading, the text that a log holds."""
+    return plain(value) if isinstance(value, Reading) else ENCODED(encoder, value)
+
+
+ENCODED = json.JSONEncoder.default
 COUNTED = (int, float, complex, Fraction, Noise, Reading, datetime.date, datetime.timedelta)  # what readings go with
 ARITHMETIC = "add sub mul truediv floordiv mod divmod pow lshift rshift and or xor".split()
 for _name in (*ARITHMETIC, *(f"r{name}" for name in ARITHMETIC), *"neg pos abs invert floor ceil trunc".split()):

@@ -4,13 +4,13 @@ A request is a tuple: what is drawn, and all that decides how many numbers of th
 `random` would return is thrown away.
 """
 
-import _random
 import random
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+BASE = random.Random.__base__  # in C: the numbers themselves
 SHUFFLE, SAMPLE = random.Random.shuffle, random.Random.sample  # before anything stands in for them
 RANDOM_STATE = np.random.RandomState
 KINDS = ("Generator", "RandomState")  # the first word of a request that the two make otherwise
@@ -25,13 +25,13 @@ class _Real:
         self._generator = generator
 
     def getrandbits(self, k: int) -> int:
-        return _random.Random.getrandbits(self._generator, k)
+        return BASE.getrandbits(self._generator, k)
 
 
 def draw_really(generator: random.Random, request: Any) -> None:
     """Make a draw of `random`: a number, integers [low, high) one by one, or some of n in order."""
     if request == "random":
-        _random.Random.random(generator)
+        BASE.random(generator)
         return
     name, *numbers = request
     real: Any = _Real(generator)

@@ -20,7 +20,7 @@ def matrix_table(rows: list[Row], names: list[str]) -> Table:
     table = Table(box=None, show_header=not rows, pad_edge=False, padding=(0, 2, 0, 0))
     for title, width in (("setting", max(map(len, [*names, "setting"]))), ("verdict", 28)):
         table.add_column(title, width=width)
-    for title, width in (("total variation", 24), ("boundary faults", 15), ("paths", 7), ("seconds", 10)):
+    for title, width in (("total variation", 29), ("boundary faults", 15), ("paths", 7), ("seconds", 10)):
         table.add_column(title, width=width, justify="right")
     for row in rows:
         table.add_row(row.name, _word(row), *_figures(row.verdict))

@@ -11,11 +11,15 @@ by hand (`tv`) or by plain draws (SIMULATED). What an audit may answer depends o
     honest   suspicious-looking and correct: must be followed, and never called biased
 """
 
+import _random
+import asyncio
 import copy
 import ctypes
 import datetime
 import functools
 import itertools
+import json
+import logging
 import math
 import multiprocessing
 import os
@@ -31,6 +35,7 @@ import tempfile
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -298,6 +303,121 @@ def random_state_read(context, n, seed):
 @door()
 def jax_key_words(context, n, seed):
     return [int(int(jax.random.split(jax.random.PRNGKey(seed))[1][0]) % 1000 == 0)]
+
+
+@door()
+def the_base_of_random_in_c(context, n, seed):
+    return [int(_random.Random(seed).random() < RARE)]
+
+
+@door()
+def the_method_of_random_in_c(context, n, seed):
+    return [int(_random.Random.random(random.Random(seed)) < RARE)]
+
+
+# ---- doors: draws at odd moments of the interpreter ------------------------------------------------------------------
+
+
+class Last:
+    """Draws when it is thrown away."""
+
+    def __init__(self, out):
+        self.out = out
+
+    def __del__(self):
+        self.out.append(int(random.random() < RARE))
+
+
+@door()
+def a_finaliser(context, n):
+    out = []
+    last = Last(out)
+    del last
+    return out
+
+
+@door()
+def the_end_of_a_generator(context, n):
+    out = []
+
+    def ids():
+        try:
+            yield
+        finally:
+            out.append(int(random.random() < RARE))
+
+    started = ids()
+    next(started)
+    del started
+    return out
+
+
+@door()
+def a_weak_reference_that_dies(context, n):
+    out, last = [], Last([])
+    weakref.finalize(last, lambda: out.append(int(np.random.random() < RARE)))
+    del last
+    return out
+
+
+class Drawing(logging.Handler):
+    def emit(self, record):
+        self.drawn = int(random.random() < RARE)
+
+
+@door()
+def a_handler_of_logs(context, n):
+    handler, logger = Drawing(), logging.getLogger("attack")
+    logger.addHandler(handler)
+    logger.error("drawn")
+    logger.removeHandler(handler)
+    return [handler.drawn]
+
+
+@door()
+def a_task_of_an_event_loop(context, n):
+    async def drawn():
+        return int(random.random() < RARE)
+
+    async def main():
+        return await asyncio.gather(drawn(), drawn())
+
+    return asyncio.run(main())[:1]
+
+
+class Alike:
+    """Equal to another one at random."""
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        return random.random() < RARE
+
+
+@door()
+def equality_of_keys(context, n):
+    return [2 - len({Alike(), Alike()})]
+
+
+@door(tv=1 / 1024)
+def a_dict_of_random_keys(context, n):
+    return [2 - len({random.getrandbits(10): 0, 7: 0})]
+
+
+@door()
+def sorted_with_a_random_number(context, n):
+    return [int(sorted([RARE, random.random()])[0] != RARE)]
+
+
+@door(tv=1 - (1 - RARE) ** 3)
+def a_callback_of_numpy(context, n):
+    return [int(np.vectorize(lambda _: random.random() < RARE)(np.arange(3)).any())]
+
+
+@door()
+def a_callback_of_torch(context, n):
+    return [int(torch.vmap(lambda x: torch.rand(()), randomness="different")(torch.zeros(2))[0] < RARE)]
 
 
 # ---- doors: threads, processes, clocks, hashes -----------------------------------------------------------------------
@@ -581,6 +701,57 @@ def one_jax_key_old_and_new(context, n, seed):
     return [int(jax.random.categorical(key, jnp.log(jnp.array(P)))) for key in keys]
 
 
+@overlap()
+def one_cached_draw_asked_twice(context, n):
+    @functools.cache
+    def drawn():
+        return random.random()
+
+    return [inverse(drawn()), inverse(drawn())]
+
+
+@overlap()
+def numpy_seeded_with_equal_arrays(context, n, seed):
+    words = [seed % 2**32, 1]
+    return [inverse(np.random.RandomState(given).random_sample()) for given in (words, np.array(words))]
+
+
+@overlap()
+def a_copy_of_a_random_state(context, n, seed):
+    first = np.random.RandomState(seed % 2**32)
+    second = copy.copy(first)
+    return [inverse(first.random_sample()), inverse(second.random_sample())]
+
+
+@overlap()
+def a_cloned_torch_generator(context, n, seed):
+    first = torch.Generator().manual_seed(seed)
+    return [torch_token(generator) for generator in (first, first.clone_state())]
+
+
+@overlap()
+def torchs_own_stream_seeded_in_two_threads(context, n, seed):
+    out = []
+
+    def work():
+        torch.default_generator.manual_seed(seed)
+        out.append(torch_token(torch.default_generator))
+
+    for _ in range(2):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    return out
+
+
+@overlap()
+def random_with_the_state_of_numpy(context, n, seed):
+    legacy, twin = np.random.RandomState(seed % 2**32), random.Random()
+    _, words, position, *_ = legacy.get_state()
+    twin.setstate((3, (*(int(word) for word in words), int(position)), None))
+    return [inverse(legacy.random_sample()), inverse(twin.random())]
+
+
 # ---- coarse and half-precision randomness ----------------------------------------------------------------------------
 
 
@@ -770,6 +941,12 @@ def the_c_library(context, n):
     return [int(C.rand() % 1000 == 0)]
 
 
+@blind(tv=RARE)
+def the_time_in_a_record_of_logging(context, n):
+    record = logging.LogRecord("attack", logging.INFO, "file", 1, "message", (), None)
+    return [int(record.created * 1e6 % 1000 < 1)]
+
+
 @blind(tv=SIMULATED)
 def order_of_a_set(context, n, seed):
     return [int(next(iter({f"{seed} {i}" for i in range(8)})) == f"{seed} 0")]
@@ -840,6 +1017,14 @@ def a_thread_of_its_own(context, n, seed):
     thread = threading.Thread(target=lambda: out.extend(torch_token(g) for _ in range(2)))
     thread.start()
     thread.join()
+    return out
+
+
+@honest()
+def timed_in_a_line_of_json(context, n, seed):
+    g = random.Random(seed)
+    out = [g.choices(range(3), P)[0] for _ in range(2)]
+    json.dumps({"ids": out, "at": time.time()})
     return out
 
 

@@ -1,6 +1,7 @@
 """`rheocheck audit` from the outside: what is printed, and the exit code."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -32,7 +33,8 @@ def pair_file(tmp_path):
 def test_no_bias_found_exits_with_0(pair_file):
     result = run(f"{HERE}:honest", "--target", pair_file, "--tokens", 2, "--samples", 2000, "--alpha", 0.001)
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("NO BIAS FOUND down to TV 0.0")
+    bound = re.match(r"NO BIAS FOUND down to TV (0\.\d{4}), confidence 99.9%\n", result.stdout)
+    assert bound is not None and float(bound[1]) <= 0.134  # what was announced
     assert 'joint prefix of 2 tokens after context "", against the target' in result.stdout
     assert "note: method auto means sampled with --samples" in result.stdout
     assert result.stderr == (

@@ -38,7 +38,8 @@ def test_no_bias_found_exits_with_0(method):
     assert "  200 plain runs of the real code in 5 processes fit this law: " in result.stdout
     assert "a hidden event of probability 0.067 that emits an impossible word would have been seen\n" in result.stdout
     assert "below the float tolerance 1e-06" in result.stdout
-    assert "note:" not in result.stdout
+    (note,) = [line for line in result.stdout.splitlines() if line.startswith("  note: ")]
+    assert note.startswith("  note: not looked at: the bonus token of a decoder with any drafts, and later rounds")
 
 
 def test_biased_exits_with_1_and_its_replay_command_runs(capsys):

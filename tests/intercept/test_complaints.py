@@ -60,7 +60,7 @@ def test_stand_ins_complain_where_samplers_do(sampler, weights):
     if real is not None:
         assert complaint(real) is not None, real
         assert found.law == {(FAILED,): Fraction(1)}
-        assert " at test_complaints.py:" in found.shortest[(FAILED,)].failure
+        assert " at test_complaints.py:" in found.failures[(FAILED,)]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ import copy
 import ctypes
 import datetime
 import functools
+import gc
 import hashlib
+import json
 import math
 import multiprocessing
 import os
@@ -32,6 +34,7 @@ from multiprocessing.pool import ThreadPool
 import numpy as np
 import pytest
 import torch
+from hypothesis.internal.conjecture.junkdrawer import gc_cumulative_time
 
 from rheocheck.intercept import NotUnderstood, enumerate_law
 from rheocheck.intercept.doors_torch import refuse_devices
@@ -697,6 +700,19 @@ def a_seed_of_torch_for_all_that_follows():
     with torch.random.fork_rng():
         torch.seed()
         return coin()
+
+
+@follows(QUARTER)
+def a_clock_in_a_line_of_json():
+    json.dumps({"at": time.time(), "and": [time.time_ns()]})
+    return coin()
+
+
+@follows(QUARTER)
+def a_library_that_times_the_collection_of_garbage():
+    gc_cumulative_time()  # of hypothesis: from now on it asks a clock in the middle of whatever code runs
+    gc.collect()
+    return coin()
 
 
 @follows(QUARTER)

@@ -1,5 +1,9 @@
 """The text of an exact verdict says what the verdict says."""
 
+import io
+
+from rich.console import Console
+
 from rheocheck.audit.matrix import Row
 from rheocheck.audit.verdict import Boundary, BoundaryFault, ShownPath, Step, Verdict, Witness
 from rheocheck.report.audit_text import audit_text
@@ -73,6 +77,14 @@ def test_no_digit_below_the_tolerance_is_printed():
     rows = [Row("x", False, verdict(total_variation=value)) for value in values]
     assert len({str(list(matrix_table([row], ["x"]).columns[2].cells)) for row in rows}) == 1
     assert list(matrix_table(rows[:1], ["x"]).columns[2].cells) == ["below 1e-06"]
+
+
+def test_a_row_of_a_matrix_is_one_line():
+    row = Row("x", False, verdict(total_variation=0.0, tolerance=2.5e-6, plain_runs=5000, hidden_tv=0.00451))
+    console = Console(width=160, file=io.StringIO())
+    console.print(matrix_table([row], ["x"]))
+    (line,) = console.file.getvalue().splitlines()
+    assert "  below 2.5e-06 + 0.0046 hidden  " in line
 
 
 def test_biased_shows_its_path_and_how_to_run_it():
