@@ -230,7 +230,10 @@ def test_the_fault_of_a_chain_gets_its_name():
 
 def test_a_fault_that_the_first_token_does_not_show_gets_no_name():
     verdict = audit(subjects.biased, target=subjects.CHAIN, tokens=2, tv=0.02, alpha=ALPHA)
-    assert (verdict.verdict, verdict.diagnosis) == ("biased", None)
+    assert (verdict.verdict, verdict.diagnosis) == (
+        "biased",
+        "token 2 depends on token 1 in a way that the target does not have",
+    )
 
 
 @pytest.mark.distribution

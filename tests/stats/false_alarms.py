@@ -1,4 +1,4 @@
-"""False alarms of whole audits: `python -m tests.stats.false_alarms [--quick]` writes FALSE_ALARMS.md next to it.
+"""False alarms of whole audits: `python -m tests.stats.false_alarms [--runs N]` writes FALSE_ALARMS.md next to it.
 
 Null: the subject is a perfect sampler, of the target (by law) or of the baseline's law (by baseline). Whole audits at
 alpha 1e-2, every bet of the battery included: looks from 1000 draws on, x1.25, until decided or at SAMPLES. At most 1
@@ -82,18 +82,18 @@ def measured(runs, processes):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a twentieth of the runs; prints, writes nothing")
+    parser.add_argument("--runs", type=int, default=RUNS, help="audits of each law, by law and by baseline")
     parser.add_argument("--processes", type=int, default=2)
     options, started = parser.parse_args(), time.time()
-    text = page(measured(RUNS // (20 if options.quick else 1), options.processes), time.time() - started)
-    print(text) if options.quick else PAGE.write_text(text)
+    PAGE.write_text(page(measured(options.runs, options.processes), options.runs, time.time() - started))
 
 
-def page(rows, seconds):
+def page(rows, runs, seconds):
     return f"""# False alarms of whole audits
 
-Written by `python -m tests.stats.false_alarms` on {time.strftime("%Y-%m-%d")} (seeded; {seconds / 60:.0f} minutes;
-Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}).
+Written by `python -m tests.stats.false_alarms --runs {runs}` on {time.strftime("%Y-%m-%d")}
+(seeded; {seconds / 60:.0f} minutes; Python {platform.python_version()}, numpy {np.__version__},
+scipy {scipy.__version__}).
 Perfect samplers, {TOKENS} tokens of {V}, at most {SAMPLES} draws, alpha = {ALPHA}, every bet of the battery and both
 doors of the subject included. Rates with 99 % Clopper-Pearson intervals; allowed: {ALPHA}.
 
