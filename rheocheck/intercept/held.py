@@ -65,7 +65,7 @@ _harmless: dict[int, Any] = {}  # tuples that are no defaults, or a library's ow
 
 def _with_defaults(tuples: list[Any]) -> list[types.FunctionType]:
     """The functions outside of libraries that have one of the tuples as their default arguments."""
-    unknown = {id(one): one for one in tuples if id(one) not in _harmless}
+    unknown = {id(one): one for one in tuples if id(one) not in _harmless and not _fleeting(one)}
     holders = gc.get_referrers(*unknown.values()) if unknown else []
     functions = [
         holder
@@ -75,10 +75,16 @@ def _with_defaults(tuples: list[Any]) -> list[types.FunctionType]:
         and not is_library(holder.__code__.co_filename)
     ]
     used = {id(function.__defaults__) for function in functions}
-    _harmless.update({key: one for key, one in unknown.items() if key not in used and not _fleeting(one)})
+    _harmless.update({key: one for key, one in unknown.items() if key not in used})
     return functions
 
 
 def _fleeting(one: Any) -> bool:
-    """Whether a tuple is one of our own pairs, gone after the audit."""
-    return len(one) == 2 and type(one[1]).__module__.startswith("rheocheck.")
+    """Whether a tuple is one of our own pairs (a function, what stands in for it), gone after the audit."""
+    if len(one) != 2:
+        return False
+    return any(str(module).startswith("rheocheck.") for module in (type(one[1]).__module__, _module_of(one[1])))
+
+
+def _module_of(value: Any) -> Any:
+    return value.__module__ if isinstance(value, types.FunctionType) else None

@@ -1,32 +1,33 @@
 """What is older than the audit and cannot be replaced by name: bit generators, and pipes to other processes."""
 
-import gc
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from rheocheck.intercept import search
 from rheocheck.intercept.doors_numpy import KINDS
 from rheocheck.intercept.outside import PROCESSES
-from rheocheck.intercept.patching import replaced
+from rheocheck.intercept.patching import alive, replaced
 from rheocheck.intercept.positions import numpy_position
 from rheocheck.intercept.streams import Streams
 
-OLDER = KINDS | {subprocess.Popen}
+OLDER = KINDS | {subprocess.Popen, np.random.Generator, np.random.RandomState}
 
 
 @contextmanager
 def older_sources(streams: Streams) -> Iterator[None]:
     """Older bit generators watched: drawn from by themselves, they have moved unseen. Older pipes shut."""
-    found = [x for x in gc.get_objects() if type(x) in OLDER]
+    found = alive(OLDER)
     with ExitStack() as stack:
         for one in found:
             if type(one) is subprocess.Popen:
                 pipes = {name: _Shut(getattr(one, name)) for name in ("stdout", "stderr") if getattr(one, name, None)}
                 stack.enter_context(replaced(one, pipes))
-            else:
+            elif type(one) in KINDS:
                 streams.watch(id(one), f"a numpy {type(one).__name__}", partial(numpy_position, one))
         del found
         yield

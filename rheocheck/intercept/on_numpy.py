@@ -19,7 +19,8 @@ from rheocheck.intercept.complaints import NotProbabilities
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
-from rheocheck.intercept.patching import rebound
+from rheocheck.intercept.older import OLDER
+from rheocheck.intercept.patching import alive, rebound
 from rheocheck.intercept.positions import numpy_position, stretch
 from rheocheck.intercept.readings import plain
 from rheocheck.intercept.real_draws import draw_numpy_really
@@ -62,8 +63,9 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
     try:
         with ExitStack() as stack:
             stack.enter_context(rebound([*pairs, (default_rng, seen_default_rng), *seen.items()]))
-            for generator, twin in [(GLOBAL, legacy), *_twins(seen)]:
-                stack.enter_context(_substituted(generator, twin))
+            twins = ((GLOBAL, legacy), *_twins(seen))
+            stack.enter_context(_substituted(twins))
+            for generator, twin in twins:
                 streams.watch(
                     id(_bits(twin)), f"a numpy {type(generator).__name__}", partial(numpy_position, _bits(twin))
                 )
@@ -74,25 +76,26 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
 
 def _twins(seen: dict[type, type]) -> list[tuple[Any, Any]]:
     """Every generator that was made before, and what stands in for it, with the same state."""
-    return [(x, seen[type(x)](_bits(x))) for x in gc.get_objects() if type(x) in seen and x is not GLOBAL]
+    return [(x, seen[type(x)](_bits(x))) for x in alive(OLDER) if type(x) in seen and x is not GLOBAL]
 
 
 @contextmanager
-def _substituted(generator: Any, twin: Any) -> Iterator[None]:
-    """The twin wherever an attribute, a variable, a dict or a list held the generator."""
-    undo: list[Callable[[], Any]] = []  # partials and plain arguments: a closure would hold the generator in a cell
-    for holder in gc.get_referrers(generator):
+def _substituted(twins: tuple[tuple[Any, Any], ...]) -> Iterator[None]:
+    """The twins wherever an attribute, a variable, a dict or a list held their generators: one look at all objects."""
+    undo: list[Callable[[], Any]] = []  # partials and plain arguments: a closure would hold a generator in a cell
+    new = {id(generator): twin for generator, twin in twins}
+    for holder in gc.get_referrers(*(generator for generator, _ in twins)):
         if isinstance(holder, types.CellType):
-            holder.cell_contents = twin
-            undo.append(partial(setattr, holder, "cell_contents", generator))
+            undo.append(partial(setattr, holder, "cell_contents", holder.cell_contents))
+            holder.cell_contents = new[id(holder.cell_contents)]
         elif isinstance(holder, dict | list):
-            for key in _keys(holder.items() if isinstance(holder, dict) else enumerate(holder), generator):
-                holder[key] = twin
-                undo.append(partial(holder.__setitem__, key, generator))
+            for key, held in _held(holder.items() if isinstance(holder, dict) else enumerate(holder), new):
+                undo.append(partial(holder.__setitem__, key, held))
+                holder[key] = new[id(held)]
         elif hasattr(holder, "__dict__"):
-            for key in _keys(vars(holder).items(), generator):
-                setattr(holder, key, twin)
-                undo.append(partial(setattr, holder, key, generator))
+            for key, held in _held(vars(holder).items(), new):
+                undo.append(partial(setattr, holder, key, held))
+                setattr(holder, key, new[id(held)])
     try:
         yield
     finally:
@@ -100,8 +103,8 @@ def _substituted(generator: Any, twin: Any) -> Iterator[None]:
             step()
 
 
-def _keys(items: Iterable[tuple[Any, Any]], value: Any) -> list[Any]:
-    return [key for key, held in items if held is value]
+def _held(items: Iterable[tuple[Any, Any]], new: dict[int, Any]) -> list[tuple[Any, Any]]:
+    return [(key, held) for key, held in items if id(held) in new]
 
 
 def _bits(generator: Any) -> Any:

@@ -1,5 +1,6 @@
 """Names replaced for the length of a run, wherever they have been imported to."""
 
+import gc
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -37,6 +38,7 @@ class Scan:
     def __init__(self) -> None:
         self._holders: dict[int, list[Held]] = {}
         self._before: dict[int, tuple[Any, Any]] = {}  # of each replacement, by id: itself and what it stands for
+        self.alive: dict[frozenset[type], tuple[Any, ...]] = {}
 
     def ask(self, objects: Iterable[Any]) -> None:
         """Ask the modules for objects that they were not asked for yet."""
@@ -93,6 +95,14 @@ def rebound(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
         finally:
             for (names, name), old in found:
                 names[name] = old
+
+
+def alive(kinds: frozenset[type]) -> tuple[Any, ...]:
+    """All objects of these types, looked for once in a scan: there are millions of others."""
+    known = _scans[-1].alive if _scans else {}
+    if kinds not in known:
+        known[kinds] = tuple(one for one in gc.get_objects() if type(one) in kinds)
+    return known[kinds]
 
 
 def _modules() -> Iterator[dict[str, Any]]:
