@@ -234,14 +234,10 @@ class _Asker:
     def _evidence(self) -> ImpossibleApart:
         """Evidence without a draw."""
         size = None if self.target is None else self.target.vocab_size
-        return ImpossibleApart(self._of_possible(self._own_alpha()), size, self.context, self.tokens)
-
-    def _own_alpha(self) -> float:
-        """What of alpha goes to the audit's own draws: not all of it where there is another door to be looked at."""
-        return self.alpha * (MAIN if has_two(self.subject) else 1.0)
+        return ImpossibleApart(self._of_possible(self.alpha), size, self.context, self.tokens)
 
     def _of_possible(self, alpha: float) -> Evidence:
-        """Evidence that is decided at a false-alarm rate of alpha."""
+        """Evidence without a draw, whose promises are for this false-alarm rate."""
         if self.target is not None and self.about is not None:
             return AgainstLaw(
                 self.about, self.target, self.context, self.tokens, tv=self.tv, alpha=alpha, delta=DELTA,
@@ -254,7 +250,7 @@ class _Asker:
         """Sources with the seeds of this stream from these calls on, and the limits of the question."""
         sources = [self._source(side, stream + i, calls[i]) for i, side in enumerate(self.sides)]
         limit = evidence.plan.cap if self.samples is None else self.samples
-        threshold = math.log(1 / self._own_alpha())
+        threshold = math.log(1 / (self.alpha * (MAIN if has_two(self.subject) else 1.0)))
         return Session(evidence, sources, limit=limit, tv=self.tv, threshold=threshold, progress=self.progress)
 
     def _source(self, side: Any, stream: int, calls: int = 0) -> Source:

@@ -231,7 +231,7 @@ def test_ctrl_c_before_the_other_door_is_said():
 
 
 @pytest.mark.parametrize("against", [{"target": CHAIN}, {"baseline": subjects.batched}], ids=["target", "baseline"])
-def test_each_door_promises_what_its_own_share_of_alpha_finds(against, monkeypatch):
+def test_the_other_door_promises_what_its_own_share_of_alpha_finds(against, monkeypatch):
     asked = []
 
     def seen(law, n, alpha):
@@ -242,11 +242,9 @@ def test_each_door_promises_what_its_own_share_of_alpha_finds(against, monkeypat
         monkeypatch.setattr(module, "smallest_detectable_tv", seen)
     verdict = audit(TwoDoors(right), **against, tokens=2, samples=4000, tv=0.2, alpha=ALPHA, progress=False)
     assert verdict.verdict == "no_bias_found"
-    bets = against_law.STATISTICS if "target" in against else against_baseline.STATISTICS
-    halves = 1 if "target" in against else 2
-    door, main = verdict.notes[0].startswith("the plain call was looked at too (200 draws"), verdict.samples // halves
-    assert door and (200 // halves, pytest.approx(ALPHA * (1 - MAIN) / bets)) in asked
-    assert (main, pytest.approx(ALPHA * MAIN / bets)) in asked
+    assert verdict.notes[0].startswith("the plain call was looked at too (200 draws")
+    bets, draws = (against_law.STATISTICS, 200) if "target" in against else (against_baseline.STATISTICS, 100)
+    assert (draws, pytest.approx(ALPHA * (1 - MAIN) / bets)) in asked
 
 
 # the batched door of an enumerated subject
