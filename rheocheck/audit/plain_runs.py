@@ -196,24 +196,23 @@ def _here(source: LiveSource, wanted: int, progress: bool | None) -> list[Contex
     return words
 
 
-def _counted(words: list[Context], side: Side) -> tuple[list[Hashable], np.ndarray, np.ndarray]:
-    """Cells, their counts and probabilities; the last ones are of all words that the law does not have."""
+def _counted(words: list[Context], side: Side) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and probabilities of the law's cells; the last ones are of all words that it does not have."""
     found: Counter[Hashable] = Counter()
     for word, times in Counter(words).items():  # a cell once for each word: finding it is what takes time
         found[side.cell(word)] += times
-    cells = list(side.law)
-    counts = np.array([*(found[cell] for cell in cells), 0], dtype=np.int64)
+    counts = np.array([*(found[cell] for cell in side.law), 0], dtype=np.int64)
     counts[-1] = len(words) - counts.sum()
     p = np.array([*side.law.values(), 0.0])
     p[-1] = max(0.0, 1 - math.fsum(p)) if math.fsum(p) < 1 - 1e-12 else 0.0  # what was not enumerated
-    return cells, counts, p / p.sum()
+    return counts, p / p.sum()
 
 
 def _hidden_tv(words: list[Context], side: Side, delta: float) -> float:
     """The upper confidence bound 1 - delta on TV between the code as it runs and the law that was enumerated."""
     if not words:
         return 1.0
-    _, counts, p = _counted(words, side)
+    counts, p = _counted(words, side)
     seen = float(np.maximum(counts / len(words) - p, 0.0).sum())
     return min(1.0, seen + math.sqrt(math.log(1 / delta) / (2 * len(words))) + float(p[-1]))
 
@@ -221,7 +220,7 @@ def _hidden_tv(words: list[Context], side: Side, delta: float) -> float:
 def _p_value(words: list[Context], side: Side) -> float:
     """Of the null that the words come from the law, but for rounding that hits events of probability zero."""
     edge = sum(word in side.never for word in words)
-    _, counts, p = _counted([word for word in words if word not in side.never], side)
+    counts, p = _counted([word for word in words if word not in side.never], side)
     if edge_p_value(edge, len(words)) < CONTRADICTION:
         return 0.0
     return chi_square(counts, p).p_value

@@ -7,11 +7,14 @@ from rheocheck.audit.verdict import Verdict
 
 
 def rests_on(verdict: Verdict, runs: PlainRuns | None, disagree: str) -> Verdict:
-    """The verdict with what the runs exclude; none where they contradict the enumeration, or were ended by Ctrl-C.
+    """The verdict with what the runs exclude; none where they contradict the enumeration, or Ctrl-C came.
 
     runs      None where none were made: then nothing hidden is excluded
     disagree  the note about runs that contradict
     """
+    if runs is None and verdict.interrupted:
+        note = "Ctrl-C left no time for plain runs of the real code"
+        verdict = dataclasses.replace(verdict, verdict="inconclusive", notes=(note, *verdict.notes))
     if runs is None:
         return dataclasses.replace(verdict, plain_runs=0, hidden_tv=1.0, hidden_event=1.0)
     notes = runs.notes

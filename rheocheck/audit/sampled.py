@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rheocheck.audit.against_baseline import AgainstBaseline, Pilot, baseline_plan, baseline_reach, saved_pilot
 from rheocheck.audit.against_law import AgainstLaw, law_reach
 from rheocheck.audit.arguments import check_integers, check_question
-from rheocheck.audit.both_calls import BATCHED, MAIN, OtherDoor, against_evidence, has_two, share
+from rheocheck.audit.both_calls import BATCHED, MAIN, PLAIN_CALL, OtherDoor, against_evidence, has_two, share
 from rheocheck.audit.choose_object import DEFAULT_TV, UNLIMITED, choose_object
 from rheocheck.audit.evidence import Evidence
 from rheocheck.audit.fingerprint import Fingerprint, fingerprint, of_files
@@ -234,16 +234,17 @@ class _Asker:
     def _evidence(self) -> ImpossibleApart:
         """Evidence without a draw."""
         size = None if self.target is None else self.target.vocab_size
-        return ImpossibleApart(self._of_possible(), size, self.context, self.tokens)
+        return ImpossibleApart(self._of_possible(self.alpha), size, self.context, self.tokens)
 
-    def _of_possible(self) -> Evidence:
+    def _of_possible(self, alpha: float) -> Evidence:
+        """Evidence without a draw, whose promises are for this false-alarm rate."""
         if self.target is not None and self.about is not None:
             return AgainstLaw(
-                self.about, self.target, self.context, self.tokens, tv=self.tv, alpha=self.alpha, delta=DELTA,
+                self.about, self.target, self.context, self.tokens, tv=self.tv, alpha=alpha, delta=DELTA,
                 rtol=self.rtol, samples=self.samples, depth=self.depth or 0,
             )  # fmt: skip
         assert self.pilot is not None
-        return AgainstBaseline(self.pilot, self.context, self.tokens, tv=self.tv, alpha=self.alpha, delta=DELTA)
+        return AgainstBaseline(self.pilot, self.context, self.tokens, tv=self.tv, alpha=alpha, delta=DELTA)
 
     def _session(self, evidence: ImpossibleApart, stream: int, calls: list[int]) -> Session:
         """Sources with the seeds of this stream from these calls on, and the limits of the question."""
@@ -271,7 +272,8 @@ class _Asker:
         if not plain.seeded:
             seed_globals(session_seed(self.seed, 0, OTHER_DOOR))
         sources, size = ([plain, batched], None) if self.target is None else ([plain], self.target.vocab_size)
-        return against_evidence(sources, self._of_possible(), share(samples), self.alpha, size)
+        evidence = self._of_possible(self.alpha * (1 - MAIN))
+        return against_evidence(sources, evidence, share(samples), self.alpha, size)
 
     def _take_up(self, source: RecordedSource, before: Tally) -> None:
         """Skip the draws that an earlier session has seen, if the file still begins with them."""
@@ -339,13 +341,14 @@ class _Asker:
     def _verdict(self, session: Session, evidence: ImpossibleApart, confirmed: Evidence | None) -> Verdict:
         """The verdict on a finished session."""
         word = session.decided() or "inconclusive"
-        if self.look is not None and not self.look.agrees:
+        stale = self.look is not None and not self.look.agrees  # the saved draws say nothing of the subject as it is
+        if stale:
             word = "inconclusive"
         differs = self.door is not None and self.door.differs(self.alpha)
         if differs:
             word = "biased"
-        finds = evidence.detectable()
-        drawn, sound = evidence.n > 0, evidence.clean()
+        finds = 1.0 if stale else evidence.detectable()
+        drawn, sound = evidence.n > 0, evidence.clean() and not stale
         return Verdict(
             verdict=word,
             method="sampled",
@@ -419,6 +422,8 @@ class _Asker:
         if self.door is not None:
             than = "the target" if self.target is not None else BATCHED
             notes.append(self.door.text(self.alpha, than))
+        elif word == "no_bias_found" and has_two(self.subject):  # Ctrl-C came, and the draws so far earn a pass
+            notes.append(OtherDoor(PLAIN_CALL, 0, 0.0, 1.0, "Ctrl-C came before").text(self.alpha, "the target"))
         if word == "no_bias_found" and not self.drafts:
             notes.append(not_looked_at(evidence.object_tokens))
         return tuple(notes)

@@ -48,7 +48,7 @@ def _tokens(count: int | None) -> str:
 
 def _evidence(verdict: Verdict) -> str:
     """E at the end, what it would take, and the p-value that the largest E of all looks amounts to."""
-    e = "E is infinite" if verdict.log10_e is None else f"E = 10^{verdict.log10_e:.1f}"
+    e = "E is infinite" if verdict.log10_e is None else f"E = 10^{round(verdict.log10_e, 1) + 0.0:.1f}"
     threshold = f"a bias is certain from 10^{-math.log10(verdict.alpha):.3g} on"
     return f"{e} ({threshold}), p-value {verdict.p_value:.2g}, false alarms {verdict.alpha:g}"
 

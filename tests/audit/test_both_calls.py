@@ -9,10 +9,11 @@ import random
 import numpy as np
 import pytest
 
-from rheocheck.audit import audit
+from rheocheck.audit import against_baseline, against_law, audit
 from rheocheck.audit.both_calls import FEWEST, MAIN, MOST, OtherDoor, against_words, share
 from rheocheck.audit.subject import LiveSource
 from rheocheck.report.audit_text import audit_text
+from rheocheck.stats.plan import smallest_detectable_tv
 from tests.audit import subjects
 from tests.audit.subjects import CHAIN, chain_law, walk
 
@@ -212,6 +213,38 @@ def test_ctrl_c_in_the_other_door_is_said():
     verdict = audit(Broken(interrupted), target=CHAIN, tokens=2, samples=8000, tv=0.2, alpha=ALPHA, progress=False)
     assert (verdict.verdict, verdict.interrupted) == ("no_bias_found", True)
     assert "the plain call was NOT LOOKED AT, and the verdict is not about it: Ctrl-C" in " ".join(verdict.notes)
+
+
+def test_ctrl_c_before_the_other_door_is_said():
+    """The draws made so far earn a pass, the plain call was not asked once: a pass must not be silent about it."""
+
+    class Stopped(TwoDoors):
+        def sample(self, context, n_tokens, samples, seed):
+            self.drawn = getattr(self, "drawn", 0) + samples
+            if self.drawn > 500:
+                raise KeyboardInterrupt
+            return super().sample(context, n_tokens, samples, seed)
+
+    verdict = audit(Stopped(greedy), target=CHAIN, tokens=2, samples=8000, tv=0.3, alpha=ALPHA, progress=False)
+    assert (verdict.verdict, verdict.interrupted) == ("no_bias_found", True)
+    assert "the plain call was NOT LOOKED AT, and the verdict is not about it: Ctrl-C" in " ".join(verdict.notes)
+
+
+@pytest.mark.parametrize("against", [{"target": CHAIN}, {"baseline": subjects.batched}], ids=["target", "baseline"])
+def test_the_other_door_promises_what_its_own_share_of_alpha_finds(against, monkeypatch):
+    asked = []
+
+    def seen(law, n, alpha):
+        asked.append((n, alpha))
+        return smallest_detectable_tv(law, n, alpha)
+
+    for module in (against_law, against_baseline):
+        monkeypatch.setattr(module, "smallest_detectable_tv", seen)
+    verdict = audit(TwoDoors(right), **against, tokens=2, samples=4000, tv=0.2, alpha=ALPHA, progress=False)
+    assert verdict.verdict == "no_bias_found"
+    assert verdict.notes[0].startswith("the plain call was looked at too (200 draws")
+    bets, draws = (against_law.STATISTICS, 200) if "target" in against else (against_baseline.STATISTICS, 100)
+    assert (draws, pytest.approx(ALPHA * (1 - MAIN) / bets)) in asked
 
 
 # the batched door of an enumerated subject

@@ -212,6 +212,15 @@ def test_ctrl_c_gives_the_interval_and_no_plain_run(says):
     assert verdict.notes == ("Ctrl-C ended the enumeration at 50.0000% of the probability",)
 
 
+def test_ctrl_c_before_the_plain_runs_leaves_no_pass(says):
+    """The law is all there, but nothing hidden was looked for."""
+    says(enumerated({(0,): "1/2", (1,): "1/2"}, stopped="interrupted"))
+    verdict = exact_audit(drawing([1, 1]), target=lambda context: [0.5, 0.5], tokens=1)
+    assert (verdict.verdict, verdict.interrupted, verdict.plain_runs) == ("inconclusive", True, 0)
+    assert verdict.hidden_tv == verdict.hidden_event == 1.0
+    assert verdict.notes[0] == "Ctrl-C left no time for plain runs of the real code"
+
+
 @pytest.mark.parametrize(
     ("kind", "word", "said"),
     [

@@ -154,6 +154,9 @@ def test_a_fresh_look_that_contradicts_leaves_no_verdict(bench):
     assert (broken.verdict, broken.exit_code) == ("inconclusive", 3)
     assert "they CONTRADICT the saved ones" in broken.notes[1]
     assert any("nothing is said" in note for note in broken.notes)
+    # Nor in numbers: the saved draws bound nothing of another subject.
+    assert (broken.total_variation_lower, broken.total_variation_upper) == (0.0, 1.0)
+    assert broken.smallest_detectable_tv == 1.0
 
 
 @pytest.mark.distribution

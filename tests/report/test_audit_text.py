@@ -35,6 +35,10 @@ def test_no_bias_found_carries_its_bound():
     ]
 
 
+def test_e_near_one_has_no_sign():
+    assert "E = 10^0.0 (" in audit_text(verdict("no_bias_found", log10_e=-0.01))
+
+
 def test_biased_shows_what_it_rests_on():
     assert audit_text(biased()).splitlines() == [
         "BIASED",
