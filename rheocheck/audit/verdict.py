@@ -125,6 +125,7 @@ class Verdict:
                             interception cannot see may change the enumerated law by this TV; an event that emits a
                             word which is not in that law has at most this probability. Of what a process draws once,
                             at import, nothing is said: it was seen once in each
+    fresh_draws             draws of the live subject at the fresh look of a resumed audit; null where none was taken
     boundary_faults         exact methods: what the subject emits on events of probability zero and the reference never
     interrupted             whether Ctrl-C ended the draws or the enumeration
     notes                   what the reader must know besides, one sentence each
@@ -165,6 +166,7 @@ class Verdict:
     plain_processes: int | None = None
     hidden_tv: float | None = None
     hidden_event: float | None = None
+    fresh_draws: int | None = None
     tokens: int | None = None
     asked: bool = True
 
