@@ -16,27 +16,33 @@ from rheocheck.stats import chi_square_two_sample
 
 DRAWS = 200
 CONTRADICTION = 1e-6  # p-value of "saved and fresh words have one law"
+DOUBT = 1e-3  # from here on down they are no longer said to fit
 
 
 @dataclass(frozen=True)
 class FreshLook:
-    """What fresh draws of the live subject say: `agrees` with the saved ones or not, in words."""
+    """What so many `draws` of the live subject say: `agrees` with the saved ones or not, in words."""
 
     agrees: bool
     text: str
+    draws: int
 
 
 def fresh_look(saved: Evidence, fresh: Evidence, threshold: float, wanted: int = DRAWS) -> FreshLook:
     """Compare fresh draws with the saved evidence; `threshold` is ln(1/alpha), `wanted` the draws asked for."""
     if fresh.n < wanted:
-        return FreshLook(False, f"the fresh look at the live subject was cut short after {fresh.n} of {wanted} draws")
+        return FreshLook(
+            False, f"the fresh look at the live subject was cut short after {fresh.n} of {wanted} draws", fresh.n
+        )
     p_value = min(map(_same_law, saved.tallies(), fresh.tallies()))
     alone = fresh.log_e >= threshold > saved.peak
     agrees = not alone and p_value >= CONTRADICTION
-    fit = "they fit the saved ones" if agrees else "they CONTRADICT the saved ones"
-    return FreshLook(
-        agrees, f"fresh look: {fresh.n} draws, E = {power_of_ten(fresh.log_e)}, {fit} (p-value {p_value:.2g})"
-    )
+    if not agrees:
+        fit = "they CONTRADICT the saved ones"
+    else:
+        fit = "they fit the saved ones" if p_value >= DOUBT else "they hardly fit the saved ones"
+    text = f"fresh look: {fresh.n} draws, E = {power_of_ten(fresh.log_e)}, {fit} (p-value {p_value:.2g})"
+    return FreshLook(agrees, text, fresh.n)
 
 
 def _same_law(saved: Tally, fresh: Tally) -> float:

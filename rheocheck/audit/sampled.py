@@ -373,6 +373,7 @@ class _Asker:
             witness=evidence.witness() if word == "biased" and not differs else None,
             diagnosis=evidence.diagnosis() if word == "biased" and not differs else None,
             confirmation=_confirmation(evidence, confirmed),
+            fresh_draws=None if self.look is None else self.look.draws,
             interrupted=session.interrupted,
             seed=self._seed_shown(session),
             boundary_tokens=evidence.boundary_tokens(),

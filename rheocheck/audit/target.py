@@ -97,9 +97,9 @@ class Target:
     def _sparse(self, context: Context, given: Mapping[Any, Any]) -> Row:
         bad = [x for x in given if not isinstance(x, int | np.integer) or isinstance(x, bool) or not self._holds(x)]
         if bad or not given:
-            top = "" if self.vocab_size is None else f"..{self.vocab_size - 1}"
+            ids = ">= 0" if self.vocab_size is None else f"0..{self.vocab_size - 1}"
             came = repr(bad[0]) if bad else "none"
-            raise InputError(f"target({context}) must map token ids 0{top} to probabilities, got {came}: check the law")
+            raise InputError(f"target({context}) must map token ids {ids} to probabilities, got {came}: check the law")
         tokens = np.array(sorted(given), dtype=np.int64)
         p = _called(f"target({context})", lambda: np.array([given[x] for x in sorted(given)], dtype=float))
         _check_probabilities(context, p)

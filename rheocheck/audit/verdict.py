@@ -121,9 +121,11 @@ class Verdict:
                             how to rerun them
     plain_runs, plain_processes   exact methods: runs of the code without interception behind "no bias found", and the
                             processes they were spread over; null where the verdict needs none
-    hidden_tv, hidden_event what these runs leave possible, each with confidence 1 - 1e-6: randomness that interception
-                            cannot see may change the enumerated law by this TV; an event that emits a word which is
-                            not in that law has at most this probability
+    hidden_tv, hidden_event what these runs leave possible, each with confidence 1 - 1e-6: randomness of a call that
+                            interception cannot see may change the enumerated law by this TV; an event that emits a
+                            word which is not in that law has at most this probability. Of what a process draws once,
+                            at import, nothing is said: it was seen once in each
+    fresh_draws             draws of the live subject at the fresh look of a resumed audit; null where none was taken
     boundary_faults         exact methods: what the subject emits on events of probability zero and the reference never
     interrupted             whether Ctrl-C ended the draws or the enumeration
     notes                   what the reader must know besides, one sentence each
@@ -164,6 +166,7 @@ class Verdict:
     plain_processes: int | None = None
     hidden_tv: float | None = None
     hidden_event: float | None = None
+    fresh_draws: int | None = None
     tokens: int | None = None
     asked: bool = True
 

@@ -6,6 +6,7 @@ Exit codes: 0 lossless or no bias found, 1 biased, 2 usage or input error (one l
 import contextlib
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -87,6 +88,10 @@ def run(command: Callable[[], Any]) -> int:
         return 2
     except Exception as error:  # a bug of ours must never leave with the exit code of "biased"
         return _refused("rheocheck", f"internal error, please report it: {type(error).__name__}: {error}")
+    except BaseException as error:  # a guest's cancelled task or exit passes by `Exception`, and is no verdict either
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        raised = f"{type(error).__name__} at {os.path.basename(last.filename)}:{last.lineno}"
+        return _refused("rheocheck", f"code that is looked at must raise an Exception or none, got {raised}: {error}")
     return code if isinstance(code, int) else 0
 
 

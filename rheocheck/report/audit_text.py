@@ -39,7 +39,12 @@ def _bound(verdict: Verdict) -> str:
     if verdict.verdict != "no_bias_found" or verdict.total_variation_upper is None:
         return ""
     about = "" if verdict.asked else f" about the first {_tokens(verdict.tokens)} only,"
-    return f"{about} down to TV {verdict.total_variation_upper:.4f}, confidence {verdict.confidence:.1%}"
+    bound = f"{about} down to TV {verdict.total_variation_upper:.4f}, confidence {verdict.confidence:.1%}"
+    if verdict.fresh_draws is None:
+        return bound
+    return (
+        f"{bound}, if the saved draws are of the subject as it is now ({verdict.fresh_draws} fresh draws were compared)"
+    )
 
 
 def _tokens(count: int | None) -> str:

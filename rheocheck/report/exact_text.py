@@ -76,18 +76,20 @@ def _excluded(verdict: Verdict) -> str:
     down = f" down to TV {_tolerance(verdict)}, by enumeration"
     if not verdict.plain_runs:
         return f"{down}; hidden randomness was not looked for"
-    hidden = f"hidden randomness: at most TV {rounded_up(verdict.hidden_tv or 0.0)}"
+    hidden = f"hidden randomness of a call: at most TV {rounded_up(verdict.hidden_tv or 0.0)}"
     return f"{down}; {hidden}, by {verdict.plain_runs} plain runs"
 
 
 def _plain_runs(verdict: Verdict) -> str:
     count = "1 plain run" if verdict.plain_runs == 1 else f"{verdict.plain_runs} plain runs"
-    where = f" in {verdict.plain_processes} processes" if (verdict.plain_processes or 1) > 1 else ""
+    processes = verdict.plain_processes or 1
+    where = f" in {processes} processes" if processes > 1 else ""
     word = "another impossible word" if verdict.boundary_faults else "an impossible word"
     return (
-        f"{count} of the real code{where} fit this law: hidden randomness could change it by at most TV "
-        f"{rounded_up(verdict.hidden_tv or 0.0)} (confidence 1 - 1e-6); a hidden event of probability "
-        f"{rounded_up(verdict.hidden_event or 0.0)} that emits {word} would have been seen"
+        f"{count} of the real code{where} fit this law: hidden randomness of a call could change it by at most "
+        f"TV {rounded_up(verdict.hidden_tv or 0.0)} (confidence 1 - 1e-6); a hidden event of probability "
+        f"{rounded_up(verdict.hidden_event or 0.0)} that emits {word} would have been seen; "
+        f"what a process draws once, at import, was seen {'once' if processes == 1 else f'{processes} times'} only"
     )
 
 

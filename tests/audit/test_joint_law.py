@@ -77,6 +77,8 @@ def test_a_sparse_law_need_not_say_its_vocabulary():
     target = as_target(lambda context: {10**9: 0.25, 3: 0.75})
     assert target.vocab_size is None
     assert joint_law(target, (), 2, 1e-6).words().tolist()[1] == [3, 10**9]
+    with pytest.raises(InputError, match="must map token ids >= 0 to probabilities, got -1"):
+        joint_law(as_target(lambda context: {-1: 1.0}), (), 1, 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from rheocheck.audit.fresh_look import DRAWS
 from rheocheck.audit.methods import audit
 from rheocheck.cli.audit import audit as audit_command
 from rheocheck.core import InputError
+from rheocheck.report.audit_text import audit_text
 from tests.audit import subjects
 
 RIGHT = "rng.choices(range(3), [5, 3, 2], k=n)"
@@ -183,6 +184,29 @@ def test_what_no_fingerprint_sees_the_fresh_look_does(tmp_path):
     assert audit(decoder, **question).verdict == "no_bias_found"
     table.write_text("0 0 1")
     assert audit(decoder, **question).verdict == "inconclusive"
+
+
+@pytest.mark.distribution
+@pytest.mark.parametrize(("weights", "fit"), [("5 3 2", "they fit"), ("37 30 33", "they hardly fit")])
+def test_the_first_line_rests_on_saved_draws_and_says_so(tmp_path, weights, fit):
+    """Null: one law. The other has TV 0.13 (words of one token), too little for 200 draws at level 1e-6; seed 0."""
+    table = tmp_path / "weights.txt"
+    table.write_text("5 3 2")
+
+    def decoder(context, n, seed):
+        import random
+
+        return random.Random(seed).choices(range(3), [float(x) for x in table.read_text().split()], k=n)
+
+    question = {"target": lambda context: [0.5, 0.3, 0.2], "tokens": 1, "tv": 0.1, "resume": str(tmp_path / "saved")}
+    first = audit(decoder, **question)
+    assert first.fresh_draws is None and "saved draws" not in audit_text(first).splitlines()[0]
+    table.write_text(weights)
+    resumed = audit(decoder, **question)
+    assert (resumed.verdict, resumed.fresh_draws) == ("no_bias_found", DRAWS)
+    line = audit_text(resumed).splitlines()[0]
+    assert line.endswith(", if the saved draws are of the subject as it is now (200 fresh draws were compared)")
+    assert fit in resumed.notes[1]
 
 
 def test_the_command_refuses_and_goes_on_anyway(bench):

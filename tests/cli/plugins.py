@@ -1,5 +1,6 @@
 """What the command line tests name as module:attr."""
 
+import asyncio
 import itertools
 import sys
 from fractions import Fraction
@@ -83,3 +84,11 @@ def treeless(pair, context, chance, shape):
 
 def stuck(p, children, chance):
     raise RuntimeError("no coins left")
+
+
+def cancelled(*_):
+    raise asyncio.CancelledError("no more")
+
+
+def gone(*_):
+    raise BaseException("no more")

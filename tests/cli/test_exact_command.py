@@ -32,11 +32,11 @@ def test_no_bias_found_exits_with_0(method):
     ask = ("--tokens", 2, "--method", method, "--plain-runs", 200)
     result = run(f"{HERE}:unseeded", "--target", f"{HERE}:CHAIN", *ask)
     assert (result.exit_code, result.stderr) == (0, "")
-    first = "NO BIAS FOUND down to TV 1e-06, by enumeration; hidden randomness: at most TV 0."
+    first = "NO BIAS FOUND down to TV 1e-06, by enumeration; hidden randomness of a call: at most TV 0."
     assert result.stdout.startswith(first)
     assert result.stdout.splitlines()[0].endswith(", by 200 plain runs")
     assert "  200 plain runs of the real code in 5 processes fit this law: " in result.stdout
-    assert "a hidden event of probability 0.067 that emits an impossible word would have been seen\n" in result.stdout
+    assert "a hidden event of probability 0.067 that emits an impossible word would have been seen; " in result.stdout
     assert "below the float tolerance 1e-06" in result.stdout
     (note,) = [line for line in result.stdout.splitlines() if line.startswith("  note: ")]
     assert note.startswith("  note: not looked at: the bonus token of a decoder with any drafts, and later rounds")

@@ -161,6 +161,27 @@ def test_an_internal_error_never_looks_like_biased(capsys, monkeypatch):
     assert "internal error, please report it: ZeroDivisionError" in err
 
 
+@pytest.mark.parametrize("guest", ["cancelled", "gone"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["verify", MARKOV, "--verifier"],
+        ["audit", "--baseline", f"{PLUGINS}:gone", "--method", "sampled"],
+        ["audit", "--target", f"{PLUGINS}:pair", "--method", "exact"],
+        ["audit", "--target", f"{PLUGINS}:pair", "--method", "sampled"],
+    ],
+)
+def test_what_passes_by_exception_never_looks_like_biased(capsys, command, guest):
+    """A traceback leaves with exit code 1, which means biased."""
+    with pytest.raises(SystemExit) as ended:
+        main([*command, f"{PLUGINS}:{guest}"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    *_, last = err.splitlines()
+    assert last.startswith("rheocheck: error: ") and " at plugins.py:" in last and "no more" in last
+    assert "Traceback" not in err
+
+
 def test_huge_answers_are_written(capsys):
     """More digits than Python writes by default."""
     assert run(capsys, f"{PLUGINS}:pair", "-D", 3000, "-N", 3, "--json")[0] == 0

@@ -35,13 +35,14 @@ def test_no_bias_found():
     """The first line claims what the plain runs leave possible too; bounds are rounded up."""
     runs = verdict(plain_runs=200, plain_processes=5, hidden_tv=0.2261, hidden_event=1 - 1e-6 ** (1 / 200))
     assert audit_text(runs).splitlines() == [
-        "NO BIAS FOUND down to TV 1e-06, by enumeration; hidden randomness: at most TV 0.23, by 200 plain runs",
+        "NO BIAS FOUND down to TV 1e-06, by enumeration; hidden randomness of a call: at most TV 0.23, "
+        "by 200 plain runs",
         '  joint prefix of 2 tokens after context "", against the target',
         "  total variation below the float tolerance 1e-06",
         "  28 paths of random choices, 1.90 s; all of the probability",
-        "  200 plain runs of the real code in 5 processes fit this law: hidden randomness could change it by at most "
-        "TV 0.23 (confidence 1 - 1e-6); a hidden event of probability 0.067 that emits an impossible word would have "
-        "been seen",
+        "  200 plain runs of the real code in 5 processes fit this law: hidden randomness of a call could change it by "
+        "at most TV 0.23 (confidence 1 - 1e-6); a hidden event of probability 0.067 that emits an impossible word "
+        "would have been seen; what a process draws once, at import, was seen 5 times only",
     ]
 
 
@@ -57,6 +58,7 @@ def test_bounds_are_rounded_up():
     one = verdict(plain_runs=1, plain_processes=1, hidden_tv=1.0, hidden_event=0.0012001)
     text = audit_text(one)
     assert "  1 plain run of the real code fit this law" in text
+    assert text.splitlines()[4].endswith("; what a process draws once, at import, was seen once only")
     assert "at most TV 1 (confidence" in text and "probability 0.0013 that" in text
 
 
