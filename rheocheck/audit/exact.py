@@ -69,7 +69,8 @@ def exact_audit(
     subject, target, baseline, context, tokens, rtol  as in `audit`; recorded samples have no code to enumerate
     float_tolerance  TV that rounding in the subject's own numbers may amount to
     max_paths, max_seconds  end the enumeration early, with a certified interval for TV; Ctrl-C does too
-    alpha, tv  only repeated in the verdict: an enumeration has no false alarms, and finds any bias
+    alpha     of the look at `subject.sample`, if there is one: an enumeration has no false alarms
+    tv        only repeated in the verdict: an enumeration finds any bias
     eos       the end-of-text token: a text ends behind it (`audit.stopping`); None: no text may end early
     question  what a command line calls the subject, target and settings: for the command that reruns a path
     confirm   check the enumerated law by plain runs of the code; without them nothing is said of hidden randomness

@@ -4,8 +4,9 @@
 
 The likeliest runs come first, so that an enumeration cut short knows most of the law. Checks on the way: a run follows
 the choices of an earlier one and must meet the same choices again; every run has another seed; the first runs are
-made again and must emit the same word from other noise, the very first one once more at the end. These repeats are
-all that can notice randomness made of the time, or of the digits of the seed: a rare event of that kind slips through.
+made again and must emit the same word from other noise, the very first one once more at the end. Other ways in for
+randomness, the time among them, are guarded (`doors`). The digits of the seed are not: only these repeats can notice
+that they decide something, and a rare event of that kind slips through.
 """
 
 import inspect
