@@ -173,10 +173,11 @@ class AgainstLaw:
     def clean(self) -> bool:
         """Whether the draws show no sign of dependence, which the bound takes for granted.
 
-        A wrong law makes repetitions surprising too, though less than it is itself: that is no dependence.
+        A wrong law makes repetitions surprising too, though less than it is itself: that is no dependence. It excuses
+        nothing before the law has been found wrong: a pass has no such sign at all.
         """
         streams, others = self._streams_and_others()
-        return streams < DEPENDENT or streams <= others
+        return streams < DEPENDENT or (streams <= others and self.peak >= math.log(1 / self.alpha))
 
     def statistics(self) -> dict[str, float]:
         """log10 E of each statistic that had data."""

@@ -293,3 +293,17 @@ def test_a_resumed_audit_keeps_its_object_whatever_it_may_draw_now(tmp_path):
     assert first.tokens == resumed.tokens == 1
     with pytest.raises(InputError, match="must continue the same question"):
         ask(Words(FOUR), FOUR, samples=10_000, tokens=4, **question)
+
+
+def test_a_sign_of_dependence_leaves_no_pass_until_the_law_is_known_to_be_wrong(monkeypatch):
+    """E of the bets on dependence between draws 10^4, of the others 10^5: more than that only where E is 10^6."""
+    seen = evidence(FOUR, 2, 0.2)
+    found = {"previous call": np.log(1e4), "next token given context": np.log(1e5)}
+    monkeypatch.setattr(seen, "_each", lambda: found)
+    seen.peak = np.log(9e5)
+    assert not seen.clean()
+    seen.peak = np.log(1.1e6)
+    assert seen.clean()
+    found["previous call"] = np.log(900)
+    seen.peak = 0.0
+    assert seen.clean()
