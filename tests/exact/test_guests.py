@@ -138,6 +138,25 @@ def device_by_number():
         os.close(number)
 
 
+def device_in_bytes():
+    with open(b"/dev/urandom", "rb") as source:
+        return source.read(1)[0] / 256
+
+
+def device_by_a_roundabout_path():
+    with open(os.path.relpath("/dev/urandom"), "rb") as source:
+        return source.read(1)[0] / 256
+
+
+def uuid_of_the_kernel():
+    with open("/proc/sys/kernel/random/uuid") as source:
+        return int(source.read(2), 16) / 256
+
+
+def figures_of_the_kernel():
+    return int(pathlib.Path("/proc/self/stat").read_text().split()[13]) % 10 / 10
+
+
 SPACE = types.SimpleNamespace(rng=np.random.default_rng(3), calls=0)
 
 
@@ -274,6 +293,10 @@ FAULTS = {
     "/dev/urandom": device,
     "/dev/random by its path": device_by_path,
     "/dev/urandom by its number": device_by_number,
+    "/dev/urandom in bytes": device_in_bytes,
+    "/dev/urandom by a roundabout path": device_by_a_roundabout_path,
+    "/proc/sys/kernel/random/uuid": uuid_of_the_kernel,
+    "/proc/self/stat": figures_of_the_kernel,
     "a counter in a namespace": in_a_namespace,
     "a generator in a namespace": lambda: SPACE.rng.random(),
     "a counter on a module of the library": on_another_module,
