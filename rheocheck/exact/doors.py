@@ -109,13 +109,22 @@ def _watch_files() -> None:
     """From now on, see which devices are opened while a guest runs: no call shows its arguments."""
 
     def opened(event: str, arguments: Any) -> None:
-        if event == "open" and _OPENED and str(arguments[0]).startswith("/dev/"):
+        device = _device(arguments[0]) if event == "open" and _OPENED else None
+        if device is not None:
             where = user_line(sys._getframe(1))
             if where:
-                _OPENED[-1].append(refusal(f"{arguments[0]}, entropy of the system, at {where}"))
+                _OPENED[-1].append(refusal(f"{device}, entropy of the system, at {where}"))
                 raise _OPENED[-1][0]
 
     sys.addaudithook(opened)
+
+
+def _device(path: Any) -> str | None:
+    """The device or the figures of the kernel that a path of any spelling leads to, or None."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        return None  # a descriptor: its own opening was seen
+    real = os.path.realpath(os.fsdecode(path))
+    return real if real.startswith(("/dev/", "/proc/")) else None
 
 
 def refusal(what: str) -> InputError:

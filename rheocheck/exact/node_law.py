@@ -75,9 +75,13 @@ def replayed(verifier: Verifier, p: Law, children: tuple[Node, ...], context: Co
     number = type(p[0])
     p = as_fractions(p)
     children = tuple(Node(child.token, child.slot, as_fractions(child.claim)) for child in children)
+    chances = ReplayChance(), ReplayChance()
     twice = [
-        calling("verifier", verifier, context, p, children, ReplayChance(), again=again) for again in (again, True)
+        calling("verifier", verifier, context, p, children, chance, again=asked)
+        for chance, asked in zip(chances, (again, True), strict=True)
     ]
+    if chances[0].taken != chances[1].taken:  # it kept what it drew
+        raise impure(place("verifier", verifier, context), "other choices when asked again", verifier)
     if twice[0] != twice[1]:
         raise impure(place("verifier", verifier, context), "two results for the same choices", verifier)
     stop: dict[int, Any] = {}

@@ -39,8 +39,8 @@ def replay(pair: Pair, builder: Builder, context: Context, shape: Shape, budget:
         for weight, (tree, script), _ in outcomes(run):
             forest.add(forest.plant(tree, number), number(weight))
             covered += weight
-            if not known.trees and run(ReplayChance(), again=True)[0] != tree:
-                raise impure(where, "two trees for the same choices", builder)
+            if not known.trees and run(ReplayChance(), again=True) != (tree, script):
+                raise impure(where, "two trees, or other choices, when asked again", builder)
             known.add(script, tree)
             if not budget.spend(covered):
                 break
@@ -49,8 +49,8 @@ def replay(pair: Pair, builder: Builder, context: Context, shape: Shape, budget:
                 raise impure(where, f"outcomes of total weight {covered}", builder)
         forget(builder)
         for script, tree in reversed(known.trees if not trusted(builder) else []):
-            if run(ReplayChance(script), again=True)[0] != tree:
-                raise impure(where, "two trees for the same choices", builder)
+            if run(ReplayChance(script), again=True) != (tree, script):
+                raise impure(where, "two trees, or other choices, when asked again", builder)
         if fractions != pair.converted(as_fraction):
             raise impure(where, "another pair than it was given: it changes its rows", builder)
     except KeyboardInterrupt:

@@ -20,6 +20,7 @@ import types
 import uuid
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from random import random as captured_random
 
 import numpy as np
@@ -27,10 +28,10 @@ import pytest
 import scipy.stats
 import torch
 
-from rheocheck.core import InputError, Pair, ReplayChance, Shape, outcomes
-from rheocheck.core.builders import rheo, sampled
+from rheocheck.core import InputError, Node, Pair, ReplayChance, Shape, Tree, outcomes
+from rheocheck.core.builders import rheo, sampled, top_k
 from rheocheck.core.decoder import build
-from rheocheck.core.verifiers import matching
+from rheocheck.core.verifiers import matching, recursive
 from rheocheck.exact import Method, certify, hypotheses, relabel, sweep, verify
 from tests.exact import subjects_of_guests
 
@@ -136,6 +137,25 @@ def device_by_number():
         return os.read(number, 1)[0] / 256
     finally:
         os.close(number)
+
+
+def device_in_bytes():
+    with open(b"/dev/urandom", "rb") as source:
+        return source.read(1)[0] / 256
+
+
+def device_by_a_roundabout_path():
+    with open(os.path.relpath("/dev/urandom"), "rb") as source:
+        return source.read(1)[0] / 256
+
+
+def uuid_of_the_kernel():
+    with open("/proc/sys/kernel/random/uuid") as source:
+        return int(source.read(2), 16) / 256
+
+
+def figures_of_the_kernel():
+    return int(pathlib.Path("/proc/self/stat").read_text().split()[13]) % 10 / 10
 
 
 SPACE = types.SimpleNamespace(rng=np.random.default_rng(3), calls=0)
@@ -274,6 +294,10 @@ FAULTS = {
     "/dev/urandom": device,
     "/dev/random by its path": device_by_path,
     "/dev/urandom by its number": device_by_number,
+    "/dev/urandom in bytes": device_in_bytes,
+    "/dev/urandom by a roundabout path": device_by_a_roundabout_path,
+    "/proc/sys/kernel/random/uuid": uuid_of_the_kernel,
+    "/proc/self/stat": figures_of_the_kernel,
     "a counter in a namespace": in_a_namespace,
     "a generator in a namespace": lambda: SPACE.rng.random(),
     "a counter on a module of the library": on_another_module,
@@ -399,6 +423,53 @@ def test_a_builder_may_not_change_the_pair():
 
     with pytest.raises(InputError, match="it changes its rows"):
         verify(PAIR, greedy, matching, SHAPE)
+
+
+KEPT_BY_LAW, KEPT_BY_TREE = {}, {}
+
+
+def kept_by_law(p, children, chance):
+    law = tuple(p)
+    if law not in KEPT_BY_LAW:
+        KEPT_BY_LAW[law] = chance.choose(p), False
+    return KEPT_BY_LAW[law]
+
+
+def kept_by_tree(p, children, chance):
+    key = tuple(p), tuple(child.token for child in children)
+    if key not in KEPT_BY_TREE:
+        KEPT_BY_TREE[key] = matching(p, children, chance)
+    return KEPT_BY_TREE[key]
+
+
+class Kept:
+    def __init__(self):
+        self.coins = {}
+
+    def __call__(self, p, children, chance):
+        if len(children) not in self.coins:
+            self.coins[len(children)] = chance.flip(Fraction(1, 2))
+        return (0, False) if self.coins[len(children)] else matching(p, children, chance)
+
+
+@pytest.mark.parametrize("verifier", [kept_by_law, kept_by_tree, Kept()])
+def test_a_verifier_may_not_keep_what_it_drew(verifier):
+    """A dictionary may grow, since a cache of what was computed is no fault; a cache of draws asks for no choice."""
+    with pytest.raises(InputError, match="other choices when asked again"):
+        verify(PAIR, top_k, verifier, SHAPE)
+
+
+def test_a_builder_may_not_keep_what_it_drew():
+    seen = {}
+
+    def builder(pair, context, chance, shape):
+        if context not in seen:
+            seen[context] = chance.choose(pair.q(context))
+        token = seen[context]
+        return Tree((Node(token, 1, pair.q(context)),))
+
+    with pytest.raises(InputError, match="other choices, when asked again"):
+        verify(PAIR, builder, recursive, SHAPE)
 
 
 def test_the_answer_may_hang_on_what_was_asked_before_only_if_it_is_the_same():
