@@ -7,9 +7,9 @@
               torch draws (`doors_torch`): generators are made of them, the subject sees readings or is refused
 
 A door is guarded only while a subject runs, and never for what a module draws while it is imported. Functions are
-replaced wherever they are `held`. Not guarded are the order of a set of strings, `id`, `str.__hash__`, the time in a
-record of `logging` or of a file, and text that an f-string or `json` made of a reading and other text: plain runs stand
-behind those.
+replaced wherever they are `held`. Not guarded are the order of a set of strings, `id`, `str.__hash__`, the words of a
+JAX key, the time in a record of `logging` or of a file, and text that an f-string or `json` made of a reading and other
+text: plain runs stand behind those.
 """
 
 import builtins

@@ -35,6 +35,7 @@ HEARD = {  # events of Python's audit hook: docs.python.org/3/library/audit_even
 }
 NETWORK = Door("data from the network", INSIDE)
 PROCESSES = Door("another process", INSIDE)
+NAMES = Door("a random name of tempfile", "make files and processes before the audit")
 OWN = frozenset(("_read_from_self", "_wait_for_updates"))  # how an event loop and a pool of threads wake themselves up
 POOL = "apply apply_async map map_async starmap starmap_async imap imap_unordered".split()
 
@@ -108,6 +109,7 @@ def _receivers() -> Iterator[tuple[Any, dict[str, Any]]]:
         ("multiprocessing.connection", "_ConnectionBase", ["recv", "recv_bytes"], PROCESSES),
         ("multiprocessing.queues", "Queue", ["get"], PROCESSES),
         ("multiprocessing.queues", "SimpleQueue", ["get"], PROCESSES),
+        ("tempfile", "_RandomNameSequence", ["__next__"], NAMES),  # of files, and of what processes share
         ("concurrent.futures.process", "ProcessPoolExecutor", ["submit"], PROCESSES),
     ):
         if module in sys.modules:

@@ -300,7 +300,7 @@ def random_state_read(context, n, seed):
     return [int(random.Random(seed).getstate()[1][5] % 1000 == 0)]
 
 
-@door()
+@blind(tv=RARE)
 def jax_key_words(context, n, seed):
     return [int(int(jax.random.split(jax.random.PRNGKey(seed))[1][0]) % 1000 == 0)]
 

@@ -187,9 +187,12 @@ def test_what_no_fingerprint_sees_the_fresh_look_does(tmp_path):
 
 
 @pytest.mark.distribution
-@pytest.mark.parametrize(("weights", "fit"), [("5 3 2", "they fit"), ("37 30 33", "they hardly fit")])
-def test_the_first_line_rests_on_saved_draws_and_says_so(tmp_path, weights, fit):
-    """Null: one law. The other has TV 0.13 (words of one token), too little for 200 draws at level 1e-6; seed 0."""
+@pytest.mark.parametrize(
+    ("weights", "verdict", "fit"),
+    [("5 3 2", "no_bias_found", "they fit"), ("37 30 33", "inconclusive", "they CONTRADICT")],
+)
+def test_the_first_line_rests_on_saved_draws_and_says_so(tmp_path, weights, verdict, fit):
+    """Null: one law, level 1e-3, 200 draws. The other has TV 0.13 (words of one token); seed 0."""
     table = tmp_path / "weights.txt"
     table.write_text("5 3 2")
 
@@ -203,10 +206,11 @@ def test_the_first_line_rests_on_saved_draws_and_says_so(tmp_path, weights, fit)
     assert first.fresh_draws is None and "saved draws" not in audit_text(first).splitlines()[0]
     table.write_text(weights)
     resumed = audit(decoder, **question)
-    assert (resumed.verdict, resumed.fresh_draws) == ("no_bias_found", DRAWS)
+    assert (resumed.verdict, resumed.fresh_draws) == (verdict, DRAWS)
     line = audit_text(resumed).splitlines()[0]
-    assert line.endswith(", if the saved draws are of the subject as it is now (200 fresh draws were compared)")
-    assert fit in resumed.notes[1]
+    says = line.endswith(", if the saved draws are of the subject as it is now (200 fresh draws were compared)")
+    assert says == (verdict == "no_bias_found")
+    assert any(fit in note for note in resumed.notes)
 
 
 def test_the_command_refuses_and_goes_on_anyway(bench):
