@@ -267,7 +267,7 @@ def _raised(error: BaseException, call: str) -> InputError:
 
 
 def _libraries() -> set[str]:
-    return {"numpy", "torch", "jax"} & set(sys.modules)
+    return {name for name in ("numpy", "torch", "jax") if name in sys.modules}
 
 
 def _sources(streams: Streams) -> Iterator[Any]:
