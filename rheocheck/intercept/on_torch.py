@@ -69,9 +69,11 @@ class TorchRandomness(TorchDispatchMode):
             generator = torch.default_generator if generator is None else generator
             before = _position(generator)
             self._streams.unmoved(id(generator), before)
-            really()
-            after = _position(generator)
-            self._streams.moved(id(generator), after)
+            try:
+                really()
+            finally:  # a draw that fails on a weight has moved the generator by those before it
+                after = _position(generator)
+                self._streams.moved(id(generator), after)
             noise = self._streams.draw(stretch(before, after), ("torch", *request), make)
             return noise.copied() if hasattr(noise, "copied") else noise.clone()
 
