@@ -154,6 +154,7 @@ def test_a_stopped_audit_is_resumed(tmp_path):
     assert second.exit_code == whole.exit_code == 3
     resumed, at_once = json.loads(second.stdout), json.loads(whole.stdout)
     assert resumed.pop("notes")[0] == f"resumed from {path}, session 2 of this audit"
+    assert (resumed.pop("fresh_draws"), at_once.pop("fresh_draws")) == (200, None)
     del at_once["notes"]
     assert resumed == at_once
 
