@@ -1,6 +1,6 @@
 """No program of the attack suite is silently given a wrong law; no honest one is refused or accused.
 
-An exact audit has no false alarms to count: the answers below must hold for every seed. Two seeds in CI, twenty in
+An exact audit has no false alarms to count: the answers below must hold for every seed. One seed in CI, twenty in
 the `slow` run. Where a verdict rests on plain runs, its bound on hidden randomness holds with confidence 1 - 1e-6.
 """
 
@@ -65,7 +65,7 @@ def check(attack: Attack, seed: int) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_no_attack_is_silently_wrong(attack):
-    for seed in range(2):
+    for seed in range(1):
         check(attack, seed)
 
 
