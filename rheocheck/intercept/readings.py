@@ -36,6 +36,7 @@ TIMED = (
     "pluggy",
     "coverage",
     "hypothesis",
+    "flashspec",  # its bandit learns from times which draft length is quick: plain runs stand behind it
 )
 RUNNERS = frozenset(
     os.path.join(STANDARD, *path) for path in (("threading.py",), ("concurrent", "futures", "thread.py"))
