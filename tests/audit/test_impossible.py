@@ -46,14 +46,7 @@ def with_chance(p, bad):
     return subject
 
 
-def falls_off(context, n_tokens):
-    """The CDF sums to 15/16; what is beyond it gets a made-up id."""
-    x, s = random.random(), 0
-    for i, w in enumerate([0.5, 0.25, 0.1875]):
-        s += w
-        if x < s:
-            return [i]
-    return [10**6]
+falls_off = subjects.bad_id
 
 
 def bisected(context, n_tokens):
