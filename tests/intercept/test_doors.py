@@ -331,7 +331,7 @@ def a_process_of_multiprocessing():
     return 0
 
 
-@refused("another process")
+@refused("a random name of tempfile")  # of the first semaphore that the pool makes
 def a_pool_of_processes():
     with ProcessPoolExecutor(1) as pool:
         return pool.submit(int).result()

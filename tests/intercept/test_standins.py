@@ -22,9 +22,8 @@ def each(entries):
     return pytest.mark.parametrize("entry", entries, ids=[entry.name for entry in entries])
 
 
-def named(start):
-    """The one entry whose name starts so."""
-    (entry,) = (entry for entry in ENTRIES if entry.name.startswith(start))
+def named(name):
+    (entry,) = (entry for entry in ENTRIES if entry.name == name)
     return entry
 
 
@@ -86,15 +85,15 @@ PLANTED = {
     ),
     "what was drawn is put back": (
         sampling, "indices", lambda run, w, n, replace, name: indices(run, w, n, True, name),
-        "numpy Generator.choice, float64, two by weights, without", QUICK,
+        "numpy Generator.choice, float64, two by weights, without replacement", QUICK,
     ),
     "coins that fall too seldom": (
         sampling, "coins", lambda run, p: coins(run, p * 0.8),
-        "torch.bernoulli, float16, four coins", QUICK,
+        "torch.bernoulli, float16, four coins by a tensor of probabilities", QUICK,
     ),
     "the last integer is never drawn": (
         sampling, "integers", lambda run, low, high, *rest: integers(run, low, high - 1, *rest),
-        "torch.randint, int64, one of -5", QUICK,
+        "torch.randint, int64, one of -5..4, plus 5", QUICK,
     ),
     "an order that is no order": (
         sampling, "permutation", lambda run, n, name: indices(run, [1] * n, n, True, name),
@@ -102,7 +101,7 @@ PLANTED = {
     ),
     "the rate of a clock forgotten": (
         symbols, "exponentials", lambda run, shape, rate=1: exponentials(run, shape),
-        "Tensor.exponential_, float32, the cell", QUICK,
+        "Tensor.exponential_, float32, the cell of a clock of rate 2", QUICK,
     ),
     "halves taken for reals": (
         on_jax, "_half", lambda *rest, **refused: False,
@@ -118,8 +117,8 @@ PLANTED = {
 @pytest.mark.distribution
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_wrong_stand_in_is_found(monkeypatch, name):
-    module, attribute, wrong, start, draws = PLANTED[name]
-    entry = named(start)
+    module, attribute, wrong, sampler, draws = PLANTED[name]
+    entry = named(sampler)
     real = entry.real(draws)
     assert compare(real, entry.enumerated()).test.p_value >= ALPHA
     monkeypatch.setattr(module, attribute, wrong)
