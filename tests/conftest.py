@@ -5,12 +5,15 @@ dependency that failed to install must not turn into silence.
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("rheocheck", derandomize=True, deadline=None)
 settings.load_profile("rheocheck")
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore Ctrl-C
 
 NO_SKIPS = os.environ.get("RHEOCHECK_NO_SKIPS") == "1"
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from rheocheck.core.errors import InputError, NotUnderstood, RheocheckError
 from rheocheck.core.pair import Context
 from rheocheck.intercept.enumeration import enumerate_law, takes_seed
+from rheocheck.intercept.patching import one_scan
 from rheocheck.intercept.seeding import seed_globals
 from rheocheck.intercept.unseeded import entropy_from
 from rheocheck.intercept.words import check_word, read_word
@@ -138,7 +139,8 @@ def _twice(call: Callable[[int], T], seeds: Sequence[int]) -> tuple[list[T], lis
         lines.extend(taken)
         return result
 
-    repeated = [repeatable(seed) for seed in seeds], [repeatable(seed) for seed in seeds]
+    with one_scan():
+        repeated = [repeatable(seed) for seed in seeds], [repeatable(seed) for seed in seeds]
     return (*repeated, lines[0]) if lines else (first, again, None)
 
 

@@ -61,6 +61,12 @@ class Scan:
         self._before[id(new)] = new, old
         return held
 
+    def put_back(self, old: Any, held: list[Held]) -> None:
+        """Undo a replacement; the object can be replaced again."""
+        for names, name in held:
+            names[name] = old
+        self._holders[id(old)].extend(held)
+
     def restore(self) -> None:
         """Take every replacement out of modules again: what was imported meanwhile holds them."""
         for names in _modules():
@@ -89,12 +95,12 @@ def rebound(pairs: list[tuple[Any, Any]]) -> Iterator[None]:
     """Objects (functions, above all) replaced in every module that holds them: `from random import random` included."""
     with nullcontext() if _scans else one_scan():
         _scans[-1].ask(old for old, _ in pairs)
-        found = [(held, old) for old, new in pairs for held in _scans[-1].replace(old, new)]
+        found = [(old, _scans[-1].replace(old, new)) for old, new in pairs]
         try:
             yield
         finally:
-            for (names, name), old in found:
-                names[name] = old
+            for old, held in found:
+                _scans[-1].put_back(old, held)
 
 
 def alive(kinds: frozenset[type]) -> tuple[Any, ...]:

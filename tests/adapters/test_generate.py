@@ -12,12 +12,24 @@ from rheocheck.production.cache import CachedModel
 pytestmark = pytest.mark.distribution
 
 
+def four_tokens(company, verifier, samples, tv):
+    parameters = {"temperature": 0.8, "top_p": 0.9}
+    decoder = adapter.subject(company=company, verifier=verifier, **parameters)
+    return audit(decoder, target=adapter.target(**parameters), tokens=4, samples=samples, tv=tv)
+
+
 @pytest.mark.parametrize("verifier", ["recursive", "rheo"])
 @pytest.mark.parametrize("company", [False, True])
 def test_four_tokens_in_several_rounds(company, verifier):
-    parameters = {"temperature": 0.8, "top_p": 0.9}
-    decoder = adapter.subject(company=company, verifier=verifier, **parameters)
-    found = audit(decoder, target=adapter.target(**parameters), tokens=4, samples=20_000, tv=0.05)
+    found = four_tokens(company, verifier, samples=5000, tv=0.1)
+    assert found.verdict == "no_bias_found", found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verifier", ["recursive", "rheo"])
+@pytest.mark.parametrize("company", [False, True])
+def test_four_tokens_in_several_rounds_closely(company, verifier):
+    found = four_tokens(company, verifier, samples=20_000, tv=0.05)
     assert found.verdict == "no_bias_found", found
 
 

@@ -22,7 +22,7 @@ P = np.array([float(share) for share in SHARES])
 TARGET = Pair(len(P), draft={(): SHARES}, target={(): SHARES})  # without a memory: its laws are asked for once
 LENGTHS = range(2, 9)
 MOST = 50_000
-RUNS = 5
+RUNS = 2
 
 
 def independent(shape, seed):
