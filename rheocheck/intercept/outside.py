@@ -18,6 +18,7 @@ from rheocheck.intercept.patching import replaced
 from rheocheck.intercept.readings import library_asks
 
 DEVICES = frozenset(("/dev/random", "/dev/urandom", "/dev/hwrng", "/proc/sys/kernel/random/uuid", "/proc/uptime"))
+DEVICE_NAMES = frozenset(map(os.path.basename, DEVICES))
 HEARD = {  # events of Python's audit hook: docs.python.org/3/library/audit_events.html
     "subprocess.Popen": Door("a subprocess", INSIDE),
     "os.posix_spawn": Door("os.posix_spawn", INSIDE),
@@ -72,7 +73,12 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _is_device(path: Any) -> bool:
-    return isinstance(path, str | bytes | os.PathLike) and os.path.realpath(os.fsdecode(path)) in DEVICES
+    """Whether a path is of a device; relative to what, `os.open(.., dir_fd=)` does not tell the hook."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        return False
+    name = os.fsdecode(path)
+    elsewhere = not os.path.isabs(name) and not os.path.exists(name)
+    return os.path.realpath(name) in DEVICES or (elsewhere and os.path.basename(name) in DEVICE_NAMES)
 
 
 def _by_library() -> bool:

@@ -189,6 +189,17 @@ def a_device_opened_low():
         os.close(descriptor)
 
 
+@refused("urandom")
+def a_device_by_the_folder_that_it_is_in():
+    folder = os.open("/dev", os.O_RDONLY)
+    descriptor = os.open("urandom", os.O_RDONLY, dir_fd=folder)
+    try:
+        return int(os.read(descriptor, 1) == b"\0")
+    finally:
+        os.close(descriptor)
+        os.close(folder)
+
+
 @refused("/dev/urandom")
 def a_device_as_a_path():
     return int(pathlib.Path("/dev/urandom").open("rb").read(1) == b"\0")
