@@ -16,6 +16,7 @@ from rheocheck.intercept.door import INSIDE, SEED, Door
 from rheocheck.intercept.errors import importing
 from rheocheck.intercept.patching import replaced
 from rheocheck.intercept.readings import library_asks
+from rheocheck.intercept.run import Run
 
 DEVICES = frozenset(("/dev/random", "/dev/urandom", "/dev/hwrng", "/proc/sys/kernel/random/uuid", "/proc/uptime"))
 DEVICE_NAMES = frozenset(map(os.path.basename, DEVICES))
@@ -62,8 +63,8 @@ def _listen() -> None:
         _listening.append(True)
 
 
-def _heard(event: str, args: tuple[Any, ...]) -> None:
-    if not search._active:
+def _heard(event: str, args: tuple[Any, ...], running: list[Run] = search._active) -> None:  # noqa: B006
+    if not running:  # a default, since names of the module are gone when the interpreter ends and events go on
         return
     if event == "open":
         if _is_device(args[0]) and not importing():
