@@ -150,7 +150,7 @@ def _text(found: dict[str, Any]) -> str:
         lines.append(f"  stop    simulated audits of the hardest bias stop at {found['mean_stop']:.0f} on average{end}")
     lines += [
         f"  with {found['samples']} draws",
-        f"    any bias from TV {found['smallest_detectable_tv']:.4f} on is found with power 99.9%",
+        f"    a bias of TV {found['smallest_detectable_tv']:.4f} or more would be found with probability 99.9%",
         f"    a correct decoder earns TV <= {found['tv_ruled_out']:.4f}",
     ]
     return "\n".join([*lines, *(f"  note: {note}" for note in found["notes"])])

@@ -17,11 +17,15 @@ def audit_text(verdict: Verdict) -> str:
     if verdict.p_value is not None:
         lines += [f"  {verdict.samples} draws: {_evidence(verdict)}", f"  {_variation(verdict)}"]
     if verdict.smallest_detectable_tv < 1:
-        lines.append(f"  any bias from TV {verdict.smallest_detectable_tv:.4f} on is found with power 99.9%")
+        lines.append(
+            f"  a bias of TV {verdict.smallest_detectable_tv:.4f} or more would be found with probability 99.9%"
+        )
     elif verdict.total_variation is None and verdict.samples:
-        lines.append("  no bias is found for certain, however large: no bet is on all of these words at once")
+        lines.append("  no bias is certain to be found, however large: no bet looks at whole words of this length")
     elif verdict.verdict != "biased":
-        lines.append(f"  no bias is found for certain by {verdict.samples} draws, however large: draw more")
+        lines.append(
+            f"  {verdict.samples} draws are too few to be certain of finding any bias, however large: draw more"
+        )
     lines += [f"  log10 E of {name}: {_power(value)}" for name, value in _best(verdict)]
     if verdict.witness is not None:
         lines.append(f"  witness: {_witness(verdict.witness, verdict.reference, verdict.samples)}")
@@ -54,8 +58,8 @@ def _tokens(count: int | None) -> str:
 def _evidence(verdict: Verdict) -> str:
     """E at the end, what it would take, and the p-value that the largest E of all looks amounts to."""
     e = "E is infinite" if verdict.log10_e is None else f"E = 10^{round(verdict.log10_e, 1) + 0.0:.1f}"
-    threshold = f"a bias is certain from 10^{-math.log10(verdict.alpha):.3g} on"
-    return f"{e} ({threshold}), p-value {verdict.p_value:.2g}, false alarms {verdict.alpha:g}"
+    threshold = f"threshold 10^{-math.log10(verdict.alpha):.3g}"
+    return f"{e} ({threshold}), p-value {verdict.p_value:.2g}, false-alarm rate {verdict.alpha:g}"
 
 
 def _variation(verdict: Verdict) -> str:
@@ -90,8 +94,8 @@ def _power(log10_e: float | None) -> str:
 def _witness(witness: Witness, reference: str, draws: int) -> str:
     count = "" if witness.hits is None else f"in {witness.hits} of {draws} draws, "
     return (
-        f"{after(witness.context)}, {came(witness)}: {count}emitted frequency {witness.emitted:.4f}, "
-        f"by the {reference} {witness.target:.4f}"
+        f"{after(witness.context)}, {came(witness)}: {count}emitted with frequency {witness.emitted:.4f}, "
+        f"{reference} {witness.target:.4f}"
     )
 
 

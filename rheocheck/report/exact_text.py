@@ -89,7 +89,7 @@ def _plain_runs(verdict: Verdict) -> str:
         f"{count} of the real code{where} fit this law: hidden randomness of a call could change it by at most "
         f"TV {rounded_up(verdict.hidden_tv or 0.0)} (confidence 1 - 1e-6); a hidden event of probability "
         f"{rounded_up(verdict.hidden_event or 0.0)} that emits {word} would have been seen; "
-        f"what a process draws once, at import, was seen {'once' if processes == 1 else f'{processes} times'} only"
+        f"what a process draws once, at import, was seen only {'once' if processes == 1 else f'{processes} times'}"
     )
 
 
@@ -107,7 +107,7 @@ def _variation(verdict: Verdict) -> str:
     if verdict.total_variation > (verdict.tolerance or 0.0):
         return f"{text}, above the float tolerance {_tolerance(verdict)}"
     if verdict.verdict != "no_bias_found":
-        return f"{text}, of what the {verdict.reference} never emits more than the float tolerance"
+        return f"{text}; what is impossible under the {verdict.reference} comes with more than the float tolerance"
     return f"total variation below the float tolerance {_tolerance(verdict)}"  # its digits are the processor's
 
 
@@ -127,7 +127,7 @@ def _witness(witness: Witness, reference: str, method: str) -> str:
     least = "at least " if method == "interval" else ""
     return (
         f"{after(witness.context)}, {came(witness)}: emitted with probability {least}"
-        f"{number(witness.emitted)}, by the {reference} {number(witness.target)}"
+        f"{number(witness.emitted)}, {reference} {number(witness.target)}"
     )
 
 
@@ -140,8 +140,8 @@ def _faults(faults: Sequence[BoundaryFault], reference: str) -> Iterator[str]:
         others = len({fault.word for fault in alike}) - 1
         more = f" (and {others} other word{'s' if others > 1 else ''})" if others else ""
         yield (
-            f"{emits(alike[0])}{more} is emitted on an event of probability zero ({alike[0].what}, {line}), by "
-            f"the {reference} never: rounded random numbers may hit it; no part of TV"
+            f"{emits(alike[0])}{more} is emitted only on an event of probability zero ({alike[0].what}, {line}), and "
+            f"never by the {reference}; rounded random numbers can hit that event. TV does not count it"
         )
 
 

@@ -10,5 +10,5 @@ def replay_text(found: Replayed) -> str:
     for i, token in enumerate(found.path.word):
         context = (*found.context, *found.path.word[:i])
         text = f"{after(context)}, token {token}"
-        lines.append(text if found.target is None else f"{text}: by the target {found.target[i]:.6g}")
+        lines.append(text if found.target is None else f"{text}: target {found.target[i]:.6g}")
     return "\n".join(lines)

@@ -40,13 +40,13 @@ def verify_text(result: Verification, *, subject: str, shape: Shape) -> str:
     if result.expected_length is not None:
         say("block length", f"{number(result.expected_length)} tokens expected")
     if result.acceptance and not result.optimal_acceptance:
-        say("acceptance", f"{float(result.acceptance.root):.4f} at the root; no time for the best possible")
+        say("acceptance", f"{float(result.acceptance.root):.4f} at the root; no time to compute the optimum")
     if result.acceptance and result.optimal_acceptance:
         real, best = result.acceptance, result.optimal_acceptance
-        say("acceptance", f"{float(real.root):.4f} at the root, {float(best.root):.4f} possible")
-        say("", f"{float(real.cycle):.4f} per node visited, {float(best.cycle):.4f} possible")
+        say("acceptance", f"{float(real.root):.4f} at the root, optimal {float(best.root):.4f}")
+        say("", f"{float(real.cycle):.4f} per node visited, optimal {float(best.cycle):.4f}")
         if real.cycle > best.cycle or real.root > best.root:
-            say("", "above what any lossless verifier can reach: it accepts what it must reject")
+            say("", "higher than any lossless verifier can reach: it accepts drafts that it must reject")
     if result.false_claims is not None:
         say("claims", "all honest" if not result.false_claims else f"{result.false_claims} false")
     if result.fallbacks:

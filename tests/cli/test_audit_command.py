@@ -58,7 +58,7 @@ def test_inconclusive_exits_with_3(pair_file):
     assert result.exit_code == 3
     assert result.stdout.startswith("INCONCLUSIVE\n")
     assert "note: 100 draws bound TV by 1, asked was 0.02: draw more" in result.stdout
-    assert "any bias from TV 0." in result.stdout
+    assert "a bias of TV 0." in result.stdout
     assert "method auto" not in result.stdout
 
 

@@ -46,14 +46,14 @@ def test_biased_exits_with_1_and_its_replay_command_runs(capsys):
     result = run(f"{HERE}:plainly_biased", "--target", f"{HERE}:CHAIN", "--tokens", 2)
     assert result.exit_code == 1
     assert "total variation 0.0500, above the float tolerance 1e-06" in result.stdout
-    assert 'witness: after context "0", token 1: emitted with probability 0.5000, by the target 0.4000' in result.stdout
+    assert 'witness: after context "0", token 1: emitted with probability 0.5000, target 0.4000' in result.stdout
     assert "confirmed by 2375 plain draws" in result.stdout
     (command,) = [line.split(": ", 1)[1] for line in result.stdout.splitlines() if line.startswith("  replay: ")]
     program, *arguments = shlex.split(command)
     code, out, err = installed(capsys, *arguments)
     assert (program, code, err) == ("rheocheck", 0, "")
     assert out.startswith("path: 2 random choices, probability 0.2500, emits 0 1\n")
-    assert 'after context "", token 0: by the target 0.5\nafter context "0", token 1: by the target 0.4\n' in out
+    assert 'after context "", token 0: target 0.5\nafter context "0", token 1: target 0.4\n' in out
 
 
 def test_json_holds_everything():

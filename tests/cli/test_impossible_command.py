@@ -42,18 +42,18 @@ def test_impossible_output_exits_with_1(subject, tokens, came, method):
     assert result.stdout.startswith("BIASED\n") and result.stderr.count("drawing") < 2
     (witness,) = [line for line in result.stdout.splitlines() if line.startswith("  witness: ")]
     assert came in witness
-    assert ("emitted with probability" if method != "sampled" else " of 1000 draws, emitted frequency") in witness
+    assert ("emitted with probability" if method != "sampled" else " of 1000 draws, emitted with frequency") in witness
 
 
 def test_the_case_that_began_it(capsys):
     """The id, its probability 1/16 and its path, and the path run again."""
     result = run(f"{HERE}:bad_id", *TARGET, "--tokens", 1, "--method", "exact")
-    assert "token 1000000, an id outside 0..2: emitted with probability 0.0625, by the target 0\n" in result.stdout
+    assert "token 1000000, an id outside 0..2: emitted with probability 0.0625, target 0\n" in result.stdout
     assert "path: 3 random choices, probability 0.0625, emits 1000000\n" in result.stdout
     (command,) = [line.split(": ", 1)[1] for line in result.stdout.splitlines() if line.startswith("  replay: ")]
     code, out, _ = installed(capsys, *shlex.split(command)[1:])
     assert code == 0
-    assert 'after context "", token 1000000: by the target 0\n' in out
+    assert 'after context "", token 1000000: target 0\n' in out
 
 
 def test_no_output_is_replayed_too(capsys):

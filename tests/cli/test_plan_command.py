@@ -35,7 +35,7 @@ def test_the_text_says_what_the_json_says():
         f"cap     {found['cap']} draws",
         f"stop at {found['mean_stop']:.0f} on average, 99% of them by {found['q99_stop']:.0f}\n",
         "with 2000 draws\n",
-        f"any bias from TV {found['smallest_detectable_tv']:.4f} on is found with power 99.9%\n",
+        f"a bias of TV {found['smallest_detectable_tv']:.4f} or more would be found with probability 99.9%\n",
         f"a correct decoder earns TV <= {found['tv_ruled_out']:.4f}\n",
     ):
         assert line in text

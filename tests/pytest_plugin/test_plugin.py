@@ -174,7 +174,7 @@ def test_a_subject_that_may_stop(project):
     result.assert_outcomes(passed=2, failed=2)
     result.stdout.fnmatch_lines(
         [
-            "*the end of the text: in * of * draws, emitted frequency *, by the target 0.0000*",
+            "*the end of the text: in * of * draws, emitted with frequency *, target 0.0000*",
             "*texts end early: if SUBJECT may stop, name its end-of-text token by --eos ID*",
             "*texts end early without the end-of-text token 3*",
         ]

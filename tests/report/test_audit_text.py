@@ -27,9 +27,9 @@ def test_no_bias_found_carries_its_bound():
     assert audit_text(verdict("no_bias_found")).splitlines() == [
         "NO BIAS FOUND down to TV 0.0453, confidence 99.9%",
         '  joint prefix of 3 tokens after context "0 1", against the target',
-        "  2000 draws: E = 10^0.6 (a bias is certain from 10^3 on), p-value 0.25, false alarms 0.001",
+        "  2000 draws: E = 10^0.6 (threshold 10^3), p-value 0.25, false-alarm rate 0.001",
         "  estimated TV 0.0120; at most 0.0453, with confidence 99.9%",
-        "  any bias from TV 0.1000 on is found with power 99.9%",
+        "  a bias of TV 0.1000 or more would be found with probability 99.9%",
         "  cross-check: chi-square has p-value 0.31 at 2000 draws",
         "  seed: 7",
     ]
@@ -43,13 +43,13 @@ def test_biased_shows_what_it_rests_on():
     assert audit_text(biased()).splitlines() == [
         "BIASED",
         '  joint prefix of 3 tokens after context "0 1", against the target',
-        "  2000 draws: E = 10^11.3 (a bias is certain from 10^3 on), p-value 5e-12, false alarms 0.001",
+        "  2000 draws: E = 10^11.3 (threshold 10^3), p-value 5e-12, false-alarm rate 0.001",
         "  estimated TV 0.0120; at least 0.0061, at most 0.0453, with confidence 99.9% each",
-        "  any bias from TV 0.1000 on is found with power 99.9%",
+        "  a bias of TV 0.1000 or more would be found with probability 99.9%",
         "  log10 E of two tokens back: infinite, an impossible token",
         "  log10 E of next token given context: 12.2",
         "  log10 E of joint prefix: 4.5",
-        '  witness: after context "0 1", token 2: emitted frequency 0.5000, by the target 0.0000',
+        '  witness: after context "0 1", token 2: emitted with frequency 0.5000, target 0.0000',
         "  best named fault: 'x'",
         "  fresh-seed confirmation: E = 10^9.8, reproduced",
         "  cross-check: chi-square has p-value 0.31 at 2000 draws",
@@ -59,7 +59,7 @@ def test_biased_shows_what_it_rests_on():
 
 def test_an_infinite_e_and_bounds_that_say_nothing():
     text = audit_text(biased(log10_e=None, e_value=None, p_value=0.0, total_variation_lower=0, total_variation_upper=1))
-    assert "2000 draws: E is infinite (a bias is certain from 10^3 on), p-value 0, false alarms 0.001" in text
+    assert "2000 draws: E is infinite (threshold 10^3), p-value 0, false-alarm rate 0.001" in text
     assert "  estimated TV 0.0120\n" in text
 
 
@@ -70,9 +70,7 @@ def test_the_best_bet_is_shown_even_where_only_all_together_decide():
 
 
 def test_thresholds_that_are_no_power_of_ten():
-    assert "(a bias is certain from 10^1.3 on), p-value 0.25, false alarms 0.05" in audit_text(
-        verdict("no_bias_found", alpha=0.05)
-    )
+    assert "(threshold 10^1.3), p-value 0.25, false-alarm rate 0.05" in audit_text(verdict("no_bias_found", alpha=0.05))
 
 
 def test_boundary_tokens_and_notes_are_shown():
@@ -92,4 +90,4 @@ def test_a_run_without_draws_claims_nothing():
         )
     )
     assert "p-value" not in text
-    assert "no bias is found for certain by 0 draws, however large: draw more" in text
+    assert "0 draws are too few to be certain of finding any bias, however large: draw more" in text

@@ -42,7 +42,7 @@ def test_no_bias_found():
         "  28 paths of random choices, 1.90 s; all of the probability",
         "  200 plain runs of the real code in 5 processes fit this law: hidden randomness of a call could change it by "
         "at most TV 0.23 (confidence 1 - 1e-6); a hidden event of probability 0.067 that emits an impossible word "
-        "would have been seen; what a process draws once, at import, was seen 5 times only",
+        "would have been seen; what a process draws once, at import, was seen only 5 times",
     ]
 
 
@@ -58,7 +58,7 @@ def test_bounds_are_rounded_up():
     one = verdict(plain_runs=1, plain_processes=1, hidden_tv=1.0, hidden_event=0.0012001)
     text = audit_text(one)
     assert "  1 plain run of the real code fit this law" in text
-    assert text.splitlines()[4].endswith("; what a process draws once, at import, was seen once only")
+    assert text.splitlines()[4].endswith("; what a process draws once, at import, was seen only once")
     assert "at most TV 1 (confidence" in text and "probability 0.0013 that" in text
 
 
@@ -101,7 +101,7 @@ def test_biased_shows_its_path_and_how_to_run_it():
         '  joint prefix of 2 tokens after context "", against the target',
         "  total variation 0.0980, above the float tolerance 1e-06",
         "  28 paths of random choices, 1.90 s; all of the probability",
-        '  witness: after context "0", token 1: emitted with probability 0.5000, by the target 0.2500',
+        '  witness: after context "0", token 1: emitted with probability 0.5000, target 0.2500',
         "  path: 2 random choices, probability 0.0125, emits 0 1",
         "    0 of 0..2, probability 0.2500    torch.multinomial drew 0  (generate.py:12)",
         "    11 of 0..11, probability 0.0500  uniform < 0.25  (generate.py:40)",
@@ -128,12 +128,14 @@ def test_an_interval():
 
 def test_a_witness_of_an_interval_is_a_lower_bound():
     text = audit_text(verdict("biased", method="interval", total_variation=None, witness=Witness((), 1, 0.5, 0.25)))
-    assert "emitted with probability at least 0.5000, by the target 0.2500" in text
+    assert "emitted with probability at least 0.5000, target 0.2500" in text
 
 
 def test_an_impossible_token_may_be_a_bias_below_the_tolerance():
     text = audit_text(verdict("biased", total_variation=1.5e-6, tolerance=3e-6))
-    assert "total variation 1.5e-06, of what the target never emits more than the float tolerance" in text
+    assert (
+        "total variation 1.5e-06; what is impossible under the target comes with more than the float tolerance" in text
+    )
 
 
 def test_what_lies_on_the_edge():
@@ -147,8 +149,9 @@ def test_what_lies_on_the_edge():
         )
     )
     assert (
-        "boundary fault: 2 1 (and 1 other word) is emitted on an event of probability zero (uniform 3 = 0, "
-        "decoder.py:9), by the target never: rounded random numbers may hit it; no part of TV" in text
+        "boundary fault: 2 1 (and 1 other word) is emitted only on an event of probability zero (uniform 3 = 0, "
+        "decoder.py:9), and never by the target; rounded random numbers can hit that event. TV does not count it"
+        in text
     )
     assert 'boundary token: after context "0", token 1 is within rounding' in text
     assert "(target 0, emitted 2e-07): not counted as a bias" in text
