@@ -62,7 +62,7 @@ def early_exit(*, vocab_size: int = 3) -> list[Row]:
 def _rows(
     subject: Callable[..., Any], target: Callable[..., Any], vocab_size: int, settings: tuple[Setting, ...]
 ) -> list[Row]:
-    """Subject and target under each setting; the target has no word for what is declared lossy."""
+    """Subject and target under each setting; the target takes no lossy setting."""
     return [
         (
             setting.name,

@@ -58,7 +58,7 @@ class Trees:
 
 
 def point_of(value: Value, trees: Trees, verifier: Verifier, budget: Budget) -> Point | LeftOut:
-    """The point of a verifier on these trees, or what it was left out for."""
+    """Compute the point of a verifier on these trees, or say why it was skipped."""
     pair, start = trees.pair, trees.start
     emission = Walk(pair, trees.grown(budget), verifier).emission(start, budget)
     covered = sum(emission.stops.values())
