@@ -19,7 +19,7 @@ class Point:
     acceptance          probability that a node's verification goes on down the tree: root, and per node visited
     optimal_acceptance  the best possible of both at the nodes visited; None when time ran out
     levels              per layer d = 1..D: P(d drafts accepted | d-1 were); None where d-1 never are
-    total_variation     of one cycle completed to D+1 tokens. If > 0 the decoder is biased and its length cannot be compared
+    total_variation     of one cycle completed to D+1 tokens. If > 0 the decoder is biased: do not compare its length
     probe_survival      of the visits to nodes with kept children: how many find the probe kept; None without a probe
     probe_acceptance    of those: how many go on to the probe; None where none was kept
     classes, seconds    what it cost
