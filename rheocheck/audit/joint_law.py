@@ -172,7 +172,7 @@ class _Grower:
         self.target, self.context, self.rtol = target, context, rtol
         self.rows: dict[Context, Row] = {}
         self.boundary: dict[Context, frozenset[int]] = {}
-        self._by_state: dict[Context, Row] = {}
+        self._by_state: dict[int, Row] = {}
 
     def next_level(self, before: Level | None, prefixes: list[Context]) -> Level | None:
         """The level after `before` (its prefixes are given); None beyond MAX_CELLS."""

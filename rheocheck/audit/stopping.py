@@ -15,7 +15,7 @@ from rheocheck.audit.target import Target
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 
-STOPPED = (-1,)  # the state of a stopped text: no context
+STOPPED = -1  # the state of a stopped text: none of a pair
 
 
 def stopped_target(target: Target, eos: int | None, context: Context) -> Target:
@@ -38,7 +38,7 @@ def stopped_target(target: Target, eos: int | None, context: Context) -> Target:
         assert boundary is not None  # asked only where there is one
         return () if ended(after) else boundary(after)
 
-    def seen(after: Context) -> Context:
+    def seen(after: Context) -> int:
         assert state is not None
         return STOPPED if ended(after) else state(after)
 

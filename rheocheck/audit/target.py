@@ -58,7 +58,7 @@ class Target:
     vocab_size  V; None: a sparse law does not say it, and ids have no upper limit
     boundary  context -> tokens within rounding of a filter's cut-off
     exact     whether the law is rational (then its tolerance is 0)
-    state     context -> what of it the law still sees, when that is known: equal states have equal laws
+    state     context -> the number of its state, when that is known: equal states have equal laws
     drafter   context -> the drafter's V probabilities, when they are known: they name the fault that was found
     """
 
@@ -66,7 +66,7 @@ class Target:
     vocab_size: int | None
     boundary: Callable[[Context], Iterable[int]] | None = field(repr=False)
     exact: bool
-    state: Callable[[Context], Context] | None = field(repr=False, default=None)
+    state: Callable[[Context], int] | None = field(repr=False, default=None)
     drafter: Callable[[Context], Iterable[Any]] | None = field(repr=False, default=None)
 
     def possible(self, context: Context, rtol: float) -> Row:

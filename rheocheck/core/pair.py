@@ -13,8 +13,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
+from rheocheck.core.automaton import Automaton, automaton
 from rheocheck.core.errors import InputError
 
 Context = tuple[int, ...]
@@ -85,10 +87,14 @@ class Pair:
         """The drafter's next-token law after `context`."""
         return self.draft[_longest_suffix(self.draft, context)]
 
-    def state(self, context: Context) -> Context:
-        """The part of `context` that both models can still see: equal states have equal futures."""
-        longest = max(map(len, (*self.draft, *self.target)))
-        return context[len(context) - longest :] if len(context) > longest else context
+    @cached_property
+    def states(self) -> Automaton:
+        """The states of both tables together; `states.words[s]` is a context in state s."""
+        return automaton(self.vocab_size, {**self.draft, **self.target}, lambda word: (self.q(word), self.p(word)))
+
+    def state(self, context: Context) -> int:
+        """The number of the state that a context is in: equal states have equal laws, and equal futures."""
+        return self.states.state(context)
 
     def converted(self, number: Callable[[Fraction], Any]) -> "Pair":
         """The same pair with every entry passed through `number`, an exact type such as gmpy2.mpq."""

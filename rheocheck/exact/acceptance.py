@@ -19,10 +19,19 @@ def acceptance(emission: Emission) -> Acceptance:
 
 
 def best_acceptance(pair: Pair, emission: Emission, budget: Budget) -> Acceptance | None:
-    """The best possible at the nodes that the walk comes to, as often as it comes there; None when time is up."""
+    """Compute the optimum at the nodes that the walk comes to, as often as it comes there; None when time is up.
+
+    Nodes in one state that keep the same sets equally often, up to a common factor, have one optimum up to it.
+    """
     best: dict[Context, Any] = {}
+    known: dict[tuple[int, frozenset[tuple[frozenset[int], Any]]], Any] = {}
     for context, kept in emission.kept.items():
         if budget.late():
             return None
-        best[context] = optimal_acceptance(pair.p(context), kept)
+        total = sum(kept.values())
+        shares = {tokens: mass / total for tokens, mass in kept.items()}
+        key = (pair.state(context), frozenset(shares.items()))
+        if key not in known:
+            known[key] = optimal_acceptance(pair.p(context), shares)
+        best[context] = total * known[key]
     return Acceptance(as_fraction(best[emission.start]), as_fraction(sum(best.values()) / emission.expected_length))

@@ -68,7 +68,8 @@ def audit_claims(forest: Forest, vocab_size: int, budget: Budget | None = None) 
                     masses.setdefault(key, [0] * vocab_size)[child.token] += mass * chance
                     claims.setdefault(key, set()).add(child.claim)
         layer = below
-    labels = {key: tuple(m / sum(mass) for m in mass) for key, mass in masses.items()}
+    totals = {key: sum(mass) for key, mass in masses.items()}
+    labels = {key: tuple(m / totals[key] for m in mass) for key, mass in masses.items()}
     false = {key for key, law in labels.items() if any(_differs(forest, key, c, law) for c in claims[key])}
     return ClaimsAudit(labels, false)
 

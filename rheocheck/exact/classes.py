@@ -35,10 +35,9 @@ class _Probe:
 
     __slots__ = ("clouds", "full", "law", "masses")
 
-    def __init__(self, law: Law) -> None:
-        self.law = law
-        self.full = sum(1 << y for y, mass in enumerate(law) if mass > 0)
-        self.masses: dict[int, Any] = {self.full: 1}
+    def __init__(self, law: Law, full: int) -> None:
+        self.law, self.full = law, full
+        self.masses: dict[int, Any] = {full: 1}
         self.clouds: dict[int, int] = {}
 
     def mass(self, mask: int) -> Any:
@@ -86,6 +85,8 @@ class Classes:
         self.slots = Slots(pair, rule, shape)
         self.forest = Forest()
         self.start = context
+        self._ways: dict[int, list[tuple[Any, Any, int | None, int]]] = {}  # of each slot, by id: `slots` keeps them
+        self._full: dict[int, int] = {}  # tokens of each probe's law, likewise
 
     def enumerate(self, budget: Budget, first: int | None = None) -> Forest:
         """The forest of all classes. With `first` = l, of their top l layers, which decide the first l tokens.
@@ -155,10 +156,16 @@ class Classes:
     def _children_of(self, parent: _Entry | None, context: Context, score: Any, conditions: Any) -> list[_Entry]:
         slots = self.slots.at(context)
         law = next((slot.law for slot in slots if slot.law is not None), None)
-        probe = _Probe(law) if law is not None else None
+        probe = None
+        if law is not None:
+            if id(law) not in self._full:
+                self._full[id(law)] = sum(1 << y for y, mass in enumerate(law) if mass > 0)
+            probe = _Probe(law, self._full[id(law)])
         entries = []
         for number, slot in enumerate(slots, start=1):
-            for weight, tie, token, mask in _ways(slot):
+            if id(slot) not in self._ways:
+                self._ways[id(slot)] = list(_ways(slot))
+            for weight, tie, token, mask in self._ways[id(slot)]:
                 entry = _Entry(parent, number, score * weight, tie, context)
                 entry.token = token
                 entry.claim = self.forest.claim(slot.claim)

@@ -4,16 +4,18 @@ The block's law is linear in the trees, so it is also right, as a partial sum, f
 short.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from rheocheck.core.decoder import Verifier
-from rheocheck.core.pair import Context, Law, Pair
-from rheocheck.core.tree import Node
+from rheocheck.core.pair import Context, Pair
 from rheocheck.exact.budget import Budget
-from rheocheck.exact.forest import HOT, LEAF, Family, Forest, Known
-from rheocheck.exact.node_law import NodeLaw, NodeLaws
-from rheocheck.exact.numbers import one_hots
+from rheocheck.exact.family_law import FamilyLaws, add_measure
+from rheocheck.exact.forest import LEAF, Family, Forest
+from rheocheck.exact.node_law import NodeLaws
+
+Key = TypeVar("Key")
 
 
 @dataclass
@@ -21,8 +23,10 @@ class Emission:
     """One cycle from `start`, as measures. All masses are probabilities of the cycle.
 
     visits   {context: probability that the walk comes to it}: one token is emitted there
-    emitted  {context: {token: probability of coming there and emitting it}}
-    stops    {context: probability that the block ends exactly there}
+    bonus    {context: probability that the block ends with a token drawn there from the target's own law}: kept apart,
+             since completing a block that ends at the context is the same
+    drawn    {context: {token: probability of coming there and emitting it otherwise}}
+    ends     {context: probability that the block ends exactly there, other than by a bonus}
     accepts  {context: probability of coming there and descending}
     kept     {context: {set of kept tokens: probability of coming there and finding it}}
     fallbacks  configurations (context, kept children) at which a residual of zero mass can occur
@@ -31,9 +35,11 @@ class Emission:
     """
 
     start: Context
+    pair: Pair = field(repr=False)
     visits: dict[Context, Any] = field(default_factory=dict)
-    emitted: dict[Context, dict[int, Any]] = field(default_factory=dict)
-    stops: dict[Context, Any] = field(default_factory=dict)
+    bonus: dict[Context, Any] = field(default_factory=dict)
+    drawn: dict[Context, dict[int, Any]] = field(default_factory=dict)
+    ends: dict[Context, Any] = field(default_factory=dict)
     accepts: dict[Context, Any] = field(default_factory=dict)
     kept: dict[Context, dict[frozenset[int], Any]] = field(default_factory=dict)
     fallbacks: set[Any] = field(default_factory=set)
@@ -46,12 +52,13 @@ class Emission:
         """Add the measures of more trees."""
         for mine, theirs in (
             (self.visits, other.visits),
-            (self.stops, other.stops),
+            (self.bonus, other.bonus),
+            (self.ends, other.ends),
             (self.accepts, other.accepts),
         ):
             for context, mass in theirs.items():
                 mine[context] = mine.get(context, 0) + mass
-        for tables, more in ((self.emitted, other.emitted), (self.kept, other.kept)):
+        for tables, more in ((self.drawn, other.drawn), (self.kept, other.kept)):
             for context, law in more.items():
                 table: dict[Any, Any] = tables.setdefault(context, {})
                 for key, mass in law.items():
@@ -66,26 +73,55 @@ class Emission:
         """The expected number of tokens of a block."""
         return sum(self.visits.values())
 
+    @property
+    def completed(self) -> dict[Context, Any]:
+        """{context: mass}: completed by plain target sampling, these prefixes of blocks have the law of the blocks."""
+        return _sum(self.ends, self.bonus)
+
+    @property
+    def stops(self) -> dict[Context, Any]:
+        """{context: probability that the block ends exactly there}."""
+        drawn = ({(*at, y): mass for y, mass in self._bonus_at(at).items()} for at in self.bonus)
+        return _sum(self.ends, *drawn)
+
+    @property
+    def emitted(self) -> dict[Context, dict[int, Any]]:
+        """{context: {token: probability of coming there and emitting it}}."""
+        return {context: self.emitted_at(context) for context in self.visits}
+
+    def emitted_at(self, context: Context) -> dict[int, Any]:
+        """{token: probability of coming to the context and emitting it}."""
+        return _sum(self.drawn.get(context, {}), self._bonus_at(context))
+
+    def _bonus_at(self, context: Context) -> dict[int, Any]:
+        mass = self.bonus.get(context, 0)
+        return {y: mass * p for y, p in enumerate(self.pair.p(context)) if p} if mass else {}
+
+
+def _sum(*measures: Mapping[Key, Any]) -> dict[Key, Any]:
+    total: dict[Key, Any] = {}
+    for measure in measures:
+        add_measure(total, measure, 1)
+    return total
+
 
 CHUNK = 16_384  # trees pushed at once: many share subtrees, few are lost when time runs out
 
 
 class Walk:
-    """Pushes a forest through one verifier; node laws are shared by equal states and children."""
+    """Pushes a forest through one verifier."""
 
     def __init__(self, pair: Pair, forest: Forest, verifier: Verifier) -> None:
         self.pair, self.forest, self.verifier = pair, forest, verifier
-        self._hot = one_hots(pair.vocab_size, type(pair.p(())[0]))
         self._asker = NodeLaws(verifier)
-        self._laws: dict[Any, NodeLaw] = {}
-        self._families: dict[Any, Any] = {}
+        self._laws = FamilyLaws(pair, forest, self._asker)
 
     def emission(self, start: Context, budget: Budget | None = None) -> Emission:
         """The cycle from `start`, the context the forest was built for.
 
         Trees are pushed in chunks; those that a spent budget leaves out count as unseen.
         """
-        out = Emission(start, unseen=self.forest.unseen)
+        out = Emission(start, self.pair, unseen=self.forest.unseen)
         trees = list(self.forest.roots.items())
         first, size = 0, 64
         while first < len(trees):
@@ -115,7 +151,7 @@ class Walk:
 
     def _push(self, start: Context, trees: list[tuple[int, Any]], budget: Budget | None) -> Emission | None:
         """The emission of some trees; None when the budget was spent before it was complete."""
-        forest, out = self.forest, Emission(start)
+        forest, out = self.forest, Emission(start, self.pair)
         layer: dict[tuple[Context, int], Any] = {(start, tree): mass for tree, mass in trees}
         while layer:
             below: dict[tuple[Context, int], Any] = {}
@@ -125,7 +161,7 @@ class Walk:
                 groups[context, key] = groups.get((context, key), 0) + mass
                 subtrees = forest.subtrees[tree]
                 if subtrees:
-                    descend = self._family(context, *key)[0]
+                    descend = self._laws.at(context, *key).descend
                     for (token, chance), subtree in zip(descend, subtrees, strict=True):
                         if chance:
                             at = ((*context, token), subtree)
@@ -138,69 +174,22 @@ class Walk:
         return out
 
     def _record(self, out: Emission, context: Context, family: Family, cloud: Any, mass: Any, below: Any) -> None:
-        _, ways, fallback, probe = self._family(context, family, cloud)
-        if fallback:
+        found = self._laws.at(context, family, cloud)
+        if found.fallback:
             out.fallbacks.add((context, family, cloud))
         if family:
             out.parents += mass
-        if probe is not None:
+        if found.probe is not None:
             out.survived += mass
-            out.to_probe += mass * probe
+            out.to_probe += mass * found.probe
         out.visits[context] = out.visits.get(context, 0) + mass
-        emitted = out.emitted.setdefault(context, {})
-        kept = out.kept.setdefault(context, {})
-        for chance, leaf, tokens, law in ways:
-            part = mass * chance
-            kept[tokens] = kept.get(tokens, 0) + part
-            for token, weight in law.stop.items():
-                emitted[token] = emitted.get(token, 0) + part * weight
-                block = (*context, token)
-                out.stops[block] = out.stops.get(block, 0) + part * weight
-            for token, weight in law.descend.items():
-                emitted[token] = emitted.get(token, 0) + part * weight
-                out.accepts[context] = out.accepts.get(context, 0) + part * weight
-                if token == leaf:  # a cloud has no subtree: what follows is a leaf
-                    at = ((*context, token), LEAF)
-                    below[at] = below.get(at, 0) + part * weight
-
-    def _family(self, context: Context, family: Family, cloud: int | None) -> Any:
-        """What happens at a node with this family, whatever is below it:
-
-        [(token, chance of descending to this child)] per child, a cloud's left out;
-        [(probability, token by which the walk enters the cloud or None, kept tokens, law)] per token of the cloud;
-        whether a fallback can occur;
-        the chance of descending to the probe, None when none was kept
-        """
-        key = (self.pair.state(context), family, cloud)
-        if key not in self._families:
-            ways = []
-            kinds = [self.forest.kinds[kind] for kind in family]
-            descend = [[kind.token, 0] for kind in kinds]
-            drawn = next((place for place, kind in enumerate(kinds) if kind.claim != HOT), None)
-            probe: Any = None if drawn is None else 0
-            for chance, _, children in self.forest.revealed(family, cloud):
-                law = self._law(context, children)
-                reached: set[int] = set()
-                leaf = None
-                for place, child in enumerate(children):
-                    if child.token not in reached:  # the walk takes the eldest child that carries the token
-                        reached.add(child.token)
-                        if place == drawn:
-                            probe += chance * law.descend.get(child.token, 0)
-                        if kinds[place].token is None:
-                            leaf = child.token
-                        else:
-                            descend[place][1] += chance * law.descend.get(child.token, 0)
-                ways.append((chance, leaf, frozenset(reached), law))
-            self._families[key] = (descend, ways, any(law.fallback for *_, law in ways), probe)
-        return self._families[key]
-
-    def _law(self, context: Context, children: list[Known]) -> NodeLaw:
-        key = (self.pair.state(context), tuple(children))
-        if key not in self._laws:
-            nodes = tuple(Node(c.token, c.slot, self._claim(c)) for c in children)
-            self._laws[key] = self._asker.at(self.pair.p(context), nodes, context)
-        return self._laws[key]
-
-    def _claim(self, child: Known) -> Law:
-        return self._hot[child.token] if child.claim == HOT else self.forest.claims[child.claim]
+        add_measure(out.kept.setdefault(context, {}), found.kept, mass)
+        if found.bonus:
+            out.bonus[context] = out.bonus.get(context, 0) + mass
+            return
+        add_measure(out.drawn.setdefault(context, {}), found.emitted, mass)
+        add_measure(out.ends, {(*context, token): weight for token, weight in found.stop.items()}, mass)
+        if found.accepted:
+            out.accepts[context] = out.accepts.get(context, 0) + mass * found.accepted
+        # a cloud has no subtree: what follows is a leaf
+        add_measure(below, {((*context, token), LEAF): weight for token, weight in found.to_cloud.items()}, mass)

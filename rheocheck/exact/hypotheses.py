@@ -53,7 +53,7 @@ def _nodes(pair: Pair, builder: Builder, shape: Shape, context: Context) -> Iter
     rule_at = Slots(pair, builder, shape)
     layer = {pair.state(context): context}
     for _ in range(shape.depth):
-        below: dict[Context, Context] = {}
+        below: dict[int, Context] = {}
         for at in layer.values():
             slots = rule_at.at(at)
             yield at, slots

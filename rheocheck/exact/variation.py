@@ -49,27 +49,33 @@ def total_variation(pair: Pair, start: Context, stops: Mapping[Context, Any]) ->
 
 
 def first_token_variation(pair: Pair, start: Context, emitted: Mapping[Context, Mapping[int, Any]]) -> Any:
-    """The same for the first token alone."""
+    """Compute it for the first token alone."""
     law = emitted.get(start, {})
     return sum(max(law.get(y, 0) - p, 0) for y, p in enumerate(pair.p(start)))
 
 
-def witness(pair: Pair, visits: Mapping[Context, Any], emitted: Mapping[Context, Mapping[int, Any]]) -> Witness | None:
-    """The (context, token) of the largest P(continue) * |emitted - target|; None when all laws agree.
+def witness(
+    pair: Pair, visits: Mapping[Context, Any], drawn: Mapping[Context, Mapping[int, Any]], bonus: Mapping[Context, Any]
+) -> Witness | None:
+    """Find the (context, token) of the largest P(continue) * |emitted - target|; None when all laws agree.
+
+    drawn  {context: {token: mass}} of what is emitted there, but for `bonus`: mass that is emitted by the target's law
 
     Ties go to the shortest, then the smallest context, then the smallest token.
     """
     best: tuple[Any, Context, int] | None = None
-    for context in sorted(visits, key=lambda s: (len(s), s)):
+    for context in sorted(drawn, key=lambda s: (len(s), s)):
+        other = visits[context] - bonus.get(context, 0)
         for y, p in enumerate(pair.p(context)):
-            error = abs(emitted[context].get(y, 0) - visits[context] * p)
+            error = abs(drawn[context].get(y, 0) - other * p)
             if error and (best is None or error > best[0]):
                 best = (error, context, y)
     if best is None:
         return None
     _, context, y = best
-    law = as_fraction(emitted[context].get(y, 0)) / as_fraction(visits[context])
-    return Witness(context, y, law, as_fraction(pair.p(context)[y]))
+    target = as_fraction(pair.p(context)[y])
+    mass = as_fraction(drawn[context].get(y, 0)) + as_fraction(bonus.get(context, 0)) * target
+    return Witness(context, y, mass / as_fraction(visits[context]), target)
 
 
 def certain_excess(pair: Pair, start: Context, stops: Mapping[Context, Any]) -> Witness | None:

@@ -25,7 +25,7 @@ from rheocheck.exact.forest import Forest
 from rheocheck.exact.numbers import Number, as_fraction, fastest
 from rheocheck.exact.slots import Slots
 from rheocheck.exact.tokens import joint_law, prefixes
-from rheocheck.exact.variation import certain_excess, first_token_variation, total_variation, witness
+from rheocheck.exact.variation import Witness, certain_excess, first_token_variation, total_variation, witness
 from rheocheck.exact.verification import Verification
 
 REACH = 1_000_000  # classes an enumeration may take when no budget was set: about a minute, 1 GiB
@@ -104,19 +104,19 @@ class _Engine:
         self.start, self.tokens = context, tokens
         self.budget = budget
         self.forests: list[Forest] = []
-        self.emissions: dict[Context, Emission] = {}
+        self.emissions: dict[int | Context, Emission] = {}
 
     def enumerate(self) -> Verification:
         emission = self.cycle(self.start)
         if self.tokens is None:
-            ends, visits, emitted = emission.stops, emission.visits, emission.emitted
+            ends, visits, drawn, bonus = emission.completed, emission.visits, emission.drawn, emission.bonus
         else:
             ends = joint_law(self.cycle, self.start, self.tokens, self.budget)
-            visits, emitted = prefixes(ends, self.start)
+            (visits, drawn), bonus = prefixes(ends, self.start), {}
         covered = sum(ends.values())
         lower = total_variation(self.pair, self.start, ends)
         if covered == 1:
-            return self._exact(lower, emission, visits, emitted)
+            return self._exact(lower, emission, witness(self.pair, visits, drawn, bonus))
         ladder = self._first_tokens()
         return Verification(
             verdict="biased" if lower else "inconclusive",
@@ -160,8 +160,9 @@ class _Engine:
             self.emissions[key] = Walk(self.pair, forest, self.verifier).emission(context, self.budget)
         return self.emissions[key]
 
-    def _exact(self, variation: Any, emission: Emission, visits: Any, emitted: Any) -> Verification:
+    def _exact(self, variation: Any, emission: Emission, found: Witness | None) -> Verification:
         false_claims = self._in_time(self._false_claims)
+        first = {self.start: emission.emitted_at(self.start)}
         best = self._in_time(lambda: best_acceptance(self.pair, emission, self.budget))
         return Verification(
             verdict="biased" if variation else "lossless",
@@ -171,7 +172,7 @@ class _Engine:
             total_variation=as_fraction(variation),
             lower=as_fraction(variation),
             upper=as_fraction(variation),
-            first_token_total_variation=as_fraction(first_token_variation(self.pair, self.start, emitted)),
+            first_token_total_variation=as_fraction(first_token_variation(self.pair, self.start, first)),
             expected_length=as_fraction(emission.expected_length),
             classes=self.budget.classes,
             assignments=self._assignments(),
@@ -179,7 +180,7 @@ class _Engine:
             fallbacks=sum(len(cycle.fallbacks) for cycle in self.emissions.values()),
             acceptance=acceptance(emission),
             optimal_acceptance=best,
-            witness=witness(self.pair, visits, emitted),
+            witness=found,
         )
 
     def _false_claims(self) -> int | None:
@@ -221,7 +222,7 @@ class _Engine:
         """The blocks of an emission, those that reach `length` tokens cut there."""
         ends: dict[Context, Any] = {}
         end = len(self.start) + length
-        for block, mass in emission.stops.items():
+        for block, mass in emission.completed.items():
             ends[block[:end]] = ends.get(block[:end], 0) + mass
         return ends
 

@@ -14,7 +14,6 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rheocheck.core.automaton import Automaton, automaton
 from rheocheck.core.errors import InputError
 from rheocheck.core.loading import load_attribute
 from rheocheck.core.pair import Context, Pair
@@ -43,14 +42,13 @@ class Tables:
     @classmethod
     def of(cls, pair: Pair, dtype: torch.dtype, *, laws: bool = False) -> "Tables":
         """Log probabilities as logits; with `laws`, the probabilities themselves."""
-        states = automaton(pair)
         draft, target = (
-            torch.tensor([[float(x) for x in law] for law in rows], dtype=torch.float64)
-            for rows in (states.draft, states.target)
+            torch.tensor([[float(x) for x in law(word)] for word in pair.states.words], dtype=torch.float64)
+            for law in (pair.q, pair.p)
         )
         if not laws:
             draft, target = draft.log(), target.log()
-        return cls(draft.to(dtype), target.to(dtype), torch.tensor(states.step), laws)
+        return cls(draft.to(dtype), target.to(dtype), torch.tensor(pair.states.step), laws)
 
     def to(self, device: torch.device | str) -> "Tables":
         """The same tables on a device."""
@@ -98,10 +96,6 @@ class ProductionSubject:
     dtype: torch.dtype = torch.float32
 
     @cached_property
-    def _states(self) -> Automaton:
-        return automaton(self.pair)
-
-    @cached_property
     def _tables(self) -> Tables:
         return Tables.of(self.pair, self.dtype)
 
@@ -112,7 +106,7 @@ class ProductionSubject:
     def sample(self, context: Context, n_tokens: int, samples: int, seed: int) -> NDArray[np.int64]:
         """Independent words [samples, n_tokens] after `context`, over as many cycles as they take."""
         generator = torch.Generator().manual_seed(seed)
-        tables, start = self._tables, self._states.state(context)
+        tables, start = self._tables, self.pair.state(context)
         parts = [min(BLOCK, samples - done) for done in range(0, samples, BLOCK)]
         words = [self._words(tables, torch.full((rows,), start), n_tokens, generator) for rows in parts]
         return torch.cat(words).numpy()

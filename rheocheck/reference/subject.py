@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from rheocheck.core.automaton import Automaton, automaton
 from rheocheck.core.errors import InputError
 from rheocheck.core.loading import load_attribute
 from rheocheck.core.pair import Context, Pair
@@ -23,10 +22,10 @@ from rheocheck.reference.verifiers import VERIFIERS, Verifier
 
 
 def tables_of(pair: Pair) -> Tables:
-    """The arrays of a pair's automaton; float64 when x64 is on."""
-    states = automaton(pair)
-    draft, target = (np.array([[float(x) for x in law] for law in laws]) for laws in (states.draft, states.target))
-    return Tables(jnp.asarray(draft), jnp.asarray(target), jnp.asarray(states.step))
+    """The arrays of a pair, one row a state; float64 when x64 is on."""
+    words = pair.states.words
+    draft, target = (np.array([[float(x) for x in law(word)] for word in words]) for law in (pair.q, pair.p))
+    return Tables(jnp.asarray(draft), jnp.asarray(target), jnp.asarray(pair.states.step))
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,6 @@ class ReferenceSubject:
     builder: Builder
     verifier: Verifier
     shape: Shape
-
-    @cached_property
-    def _states(self) -> Automaton:
-        return automaton(self.pair)
 
     @cached_property
     def _tables(self) -> Tables:
@@ -58,7 +53,7 @@ class ReferenceSubject:
         with jax.enable_x64(True):
             tables = self._tables
             key = jax.random.key(seed)
-            state = jnp.full(rows, self._states.state(context))
+            state = jnp.full(rows, self.pair.state(context))
             words, filled = np.full((rows, n_tokens), -1), np.zeros(rows, dtype=int)
             while filled.min() < n_tokens:
                 key, for_probe, for_coin = jax.random.split(key, 3)

@@ -7,11 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from rheocheck.core import BUILDERS, VERIFIERS, Decoder, InputError, Pair, Shape, load_pair
-from rheocheck.core.automaton import automaton
+from rheocheck.core import BUILDERS, VERIFIERS, Decoder, InputError, Shape, load_pair
 from rheocheck.core.noise import Coins, Race, cycle_from_noise
 from tests.oracle import block_law
-from toy_models.random_family import random_pair
 
 HALF = [0.5] * 8
 
@@ -84,20 +82,3 @@ def test_noise_gives_the_decoders_own_law(builder, verifier):
     assert set(found) <= set(law)
     chi = sum((found[block] - draws * mass) ** 2 / (draws * mass) for block, mass in law.items())
     assert chi < len(law) + 5 * math.sqrt(2 * len(law)) + 10
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_automaton_has_the_laws_of_the_pair(seed):
-    pair = random_pair(seed)
-    states = automaton(pair)
-    rng = random.Random(seed)
-    for _ in range(50):
-        context = tuple(rng.randrange(pair.vocab_size) for _ in range(rng.randrange(6)))
-        at = states.state(context)
-        assert (states.draft[at], states.target[at]) == (pair.q(context), pair.p(context))
-
-
-def test_states_are_prefixes_too():
-    pair = Pair(2, {(): ["1/2", "1/2"], (0, 1, 1): ["1", "0"]}, {(): ["1/2", "1/2"]})
-    assert automaton(pair).words == ((), (0,), (0, 1), (0, 1, 1))
-    assert automaton(pair).state((1, 0, 0, 1, 1)) == 3

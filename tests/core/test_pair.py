@@ -19,8 +19,6 @@ def test_longest_suffix_with_a_row():
     assert pair.q((0,)) == pair.q(()) == (Fraction(1, 2), Fraction(1, 2))
     assert pair.q((1, 1)) == (0, 1)
     assert pair.q((1, 0, 1)) == (Fraction(1, 4), Fraction(3, 4))
-    assert pair.state((1, 0, 1)) == (0, 1)
-    assert pair.state(()) == ()
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_builders_hide_their_ranks():
 def test_contexts_out_of_reach_do_not_count():
     """The drafter proposes token 0 alone, so no cycle passes through context (1,), whatever the verifier does there."""
     pair = Pair(2, {(): [1, 0]}, {(): ["1/2", "1/2"], (1,): [1, 0]})
-    assert certify(pair, rheo, recursive, Shape(leads=0)).contexts == 2
+    assert (certify(pair, rheo, recursive, Shape(leads=0)).contexts, len(pair.states.words)) == (1, 2)
 
 
 def test_verify_returns_it():

@@ -61,7 +61,7 @@ def point_of(value: Value, trees: Trees, verifier: Verifier, budget: Budget) -> 
     """Compute the point of a verifier on these trees, or say why it was skipped."""
     pair, start = trees.pair, trees.start
     emission = Walk(pair, trees.grown(budget), verifier).emission(start, budget)
-    covered = sum(emission.stops.values())
+    covered = sum(emission.completed.values())
     if covered != 1:
         return LeftOut(value, str(budget.stopped), as_fraction(covered))
     rule = is_rule(trees.builder)  # of any other builder nobody knows which child is the probe
@@ -71,7 +71,7 @@ def point_of(value: Value, trees: Trees, verifier: Verifier, budget: Budget) -> 
         expected_length=as_fraction(emission.expected_length),
         acceptance=acceptance(emission),
         levels=_levels(emission, trees.shape.depth),
-        total_variation=as_fraction(total_variation(pair, start, emission.stops)),
+        total_variation=as_fraction(total_variation(pair, start, emission.completed)),
         probe_survival=as_fraction(survived / parents) if survived or (parents and trees.probes()) else None,
         probe_acceptance=as_fraction(emission.to_probe / survived) if survived else None,
         optimal_acceptance=_in_time(lambda: best_acceptance(pair, emission, budget), budget),
