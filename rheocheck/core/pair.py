@@ -10,7 +10,7 @@ and one that adds the V single tokens is a Markov chain:
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -18,38 +18,9 @@ from typing import Any
 
 from rheocheck.core.automaton import Automaton, automaton
 from rheocheck.core.errors import InputError
+from rheocheck.core.rows import Context, Law, at_context, check_model, normalise, one_hot, softmax, spaced
 
-Context = tuple[int, ...]
-Law = tuple[Fraction, ...]
-MAX_EXPONENT = 10_000  # decimal exponents beyond this are refused: 10**exponent must be built in full
-
-
-def exact(value: object) -> Fraction:
-    """The number a user wrote, read exactly: "1/3", "0.25", 2, Fraction, or a float's own binary value."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Fraction):
-        raise InputError(f"a probability must be a rational string, an integer or a decimal, got {value!r}")
-    if isinstance(value, str):
-        _, e, exponent = value.lower().partition("e")
-        if e and exponent.lstrip("+-").isdigit() and abs(int(exponent[:12])) > MAX_EXPONENT:
-            raise InputError(f"a decimal exponent must lie within +-{MAX_EXPONENT}, got {value[:40]!r}; use a rational")
-    try:
-        return Fraction(value)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        raise InputError(f'a probability must be a number such as "1/3" or 0.25, got {value!r:.60}') from None
-
-
-def normalise(weights: Iterable[Any]) -> Law:
-    """The law proportional to `weights`, exactly. Raises InputError when they are negative or all zero."""
-    values = [exact(w) for w in weights]
-    total = sum(values, Fraction(0))
-    if total <= 0 or min(values) < 0:
-        raise InputError(f"weights must be non-negative with a positive sum, got {_show(values)}")
-    return tuple(w / total for w in values)
-
-
-def one_hot(vocab_size: int, token: int) -> Law:
-    """The law of a token that was not drawn at all: mass 1 on it."""
-    return tuple(Fraction(int(x == token)) for x in range(vocab_size))
+__all__ = ["Context", "Law", "Pair", "normalise", "one_hot", "spaced"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +48,7 @@ class Pair:
                     f"{name} must be a mapping of contexts (tuples of tokens) to rows, "
                     f'got {getattr(self, name)!r:.60}; try {{(): ["1/2", "1/2"]}}'
                 )
-            object.__setattr__(self, name, _checked_model(name, getattr(self, name), self.vocab_size))
+            object.__setattr__(self, name, check_model(name, getattr(self, name), self.vocab_size))
 
     def p(self, context: Context) -> Law:
         """The target's next-token law after `context`."""
@@ -129,8 +100,8 @@ class Pair:
                 raise InputError(f'{name} must have logits for the empty context "" (the start)')
         return cls(
             len(target[()]),
-            {s: _softmax(f"draft logits{_at(s)}", row, temperature, top) for s, row in draft.items()},
-            {s: _softmax(f"target logits{_at(s)}", row, temperature, None) for s, row in target.items()},
+            {s: softmax(f"draft logits{at_context(s)}", row, temperature, top) for s, row in draft.items()},
+            {s: softmax(f"target logits{at_context(s)}", row, temperature, None) for s, row in target.items()},
         )
 
 
@@ -139,76 +110,3 @@ def _longest_suffix(model: Mapping[Context, Law], context: Context) -> Context:
         if context[start:] in model:
             return context[start:]
     raise AssertionError("a checked model has a row for the empty context")
-
-
-def _checked_model(name: str, model: Mapping[Context, Iterable[Any]], vocab_size: int) -> dict[Context, Law]:
-    if () not in model:
-        raise InputError(
-            f'{name} must have a row for the empty context "" (the start), got {len(model)} others; add one'
-        )
-    rows = {}
-    for context, row in model.items():
-        if not isinstance(context, tuple) or not all(type(x) is int and 0 <= x < vocab_size for x in context):
-            raise InputError(
-                f"{name}: a context must be a tuple of tokens 0..{vocab_size - 1}, got {context!r:.60}; "
-                "check vocab_size and the key"
-            )
-        rows[context] = _checked_row(f"{name}{_at(context)}", row, vocab_size)
-    return rows
-
-
-def _checked_row(where: str, row: Iterable[Any], vocab_size: int) -> Law:
-    if isinstance(row, str) or not isinstance(row, Iterable):
-        raise InputError(f'{where} must be a list of {vocab_size} probabilities, got {row!r:.60}; try ["1/2", "1/2"]')
-    try:
-        law = tuple(exact(x) for x in row)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    if len(law) != vocab_size:
-        raise InputError(
-            f"{where} must have vocab_size = {vocab_size} entries, got {len(law)}; give every token its own"
-        )
-    if min(law) < 0:
-        raise InputError(f"{where} must have no negative entry, got {_show(law)}; check the row")
-    if sum(law) != 1:
-        raise InputError(
-            f"{where} must sum to 1, got {_short(sum(law))} = {_show(law)}; "
-            "if these are weights, wrap them: normalise(weights)"
-        )
-    return law
-
-
-def _softmax(where: str, logits: Sequence[float], temperature: float, top: int | None) -> Law:
-    try:
-        values = [float(x) for x in logits]
-    except (TypeError, ValueError):
-        raise InputError(f"{where} must be a list of numbers, got {logits!r:.60}; one per token") from None
-    if not values or any(math.isnan(x) or x == math.inf for x in values) or max(values) == -math.inf:
-        raise InputError(
-            f"{where} must be numbers below +inf, at least one of them finite, got {values!r:.80}; mask with -inf"
-        )
-    kept = set(sorted(range(len(values)), key=lambda x: (-values[x], x))[:top])
-    best = max(values)
-    return normalise(math.exp((value - best) / temperature) if x in kept else 0 for x, value in enumerate(values))
-
-
-def spaced(context: Context) -> str:
-    """A context as files and messages write it: token ids with spaces between, "" for the start."""
-    return " ".join(map(str, context))
-
-
-def _at(context: Context) -> str:
-    return f"(context={spaced(context)!r})"
-
-
-def _show(law: Iterable[Fraction]) -> str:
-    entries = [_short(x) for x in law]
-    return f"({', '.join(entries[:8])}{', ...' if len(entries) > 8 else ''})"
-
-
-def _short(x: Any) -> str:
-    """A number for a message: in full, or its first digits when it has more than 60."""
-    if max(abs(x.numerator), x.denominator).bit_length() > 400:  # str() of a huge integer is refused by Python
-        return f"about {float(x):.6g}" if abs(x) < 1e300 else "a huge number"
-    text = str(x)
-    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheocheck.core import InputError, Pair, load_pair, normalise, pair_from_json, pair_to_json, read_pair
-from rheocheck.core.pair import exact
+from rheocheck.core.rows import exact
 from tests.strategies import pairs
 
 HALF = ["1/2", "1/2"]
