@@ -11,7 +11,8 @@ from typing import Any
 
 _HOMES = {
     "rheocheck.core": ("Decoder", "InputError", "MissingExtra", "Node", "Pair", "RheocheckError", "Shape", "Slot",
-                       "Tree", "load_pair", "normalise"),
+                       "Tree", "normalise"),
+    "rheocheck.formats": ("load_pair",),
     "rheocheck.exact": ("Budget", "Verification", "Witness", "certify", "relabel", "verify"),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rheocheck.core import BUILDERS, VERIFIERS, Decoder, Pair, Shape
-from rheocheck.core.noise import cycle_from_noise
+from rheocheck.formats.noise import cycle_from_noise
 from toy_models.random_family import random_pair
 
 

@@ -18,14 +18,16 @@ LAYERS = {
     "exact": {"core"},
     "stats": set(),
     "intercept": {"core"},
-    "reference": {"core"},
-    "production": {"core"},
-    "bench": {"core", "production"},
-    "adapters": {"core", "production"},
-    "audit": {"core", "exact", "intercept", "stats"},
+    "formats": {"core"},
+    "reference": {"core", "formats"},
+    "production": {"core", "formats"},
+    "generation": {"core", "production"},
+    "bench": {"core", "generation", "production"},
+    "adapters": {"core", "formats", "generation", "production"},
+    "audit": {"core", "exact", "formats", "intercept", "stats"},
     "report": {"audit", "bench", "core", "exact"},
-    "cli": {"core", "exact", "stats", "audit", "report", "production", "bench"},
-    "pytest_plugin": {"core", "exact", "stats", "audit", "report"},
+    "cli": {"core", "exact", "stats", "audit", "formats", "generation", "report", "production", "bench"},
+    "pytest_plugin": {"core", "exact", "stats", "audit", "formats", "report"},
 }
 THIRD = {
     "core": set(),
@@ -33,7 +35,9 @@ THIRD = {
     "stats": {"numpy", "scipy"},
     "intercept": {"numpy", "torch", "jax"},
     "reference": {"numpy", "jax", "jaxtyping"},
+    "formats": set(),
     "production": {"numpy", "torch", "triton", "jaxtyping"},
+    "generation": {"torch", "transformers", "jaxtyping"},
     "bench": {"numpy", "scipy", "torch", "transformers", "tokenizers", "jaxtyping", "tqdm"},
     "adapters": {"flashspec", "numpy", "seqspecdecod", "torch", "transformers"},
     "audit": {"numpy", "pyarrow", "tqdm"},
@@ -85,7 +89,11 @@ def test_every_package_has_a_layer():
     assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(LAYERS)
 
 
-BACKENDS = {"reference", "production"}  # written in jax and in torch, and reached late themselves: by name, or inside
+BACKENDS = {
+    "generation",
+    "production",
+    "reference",
+}  # written in torch and in jax, and reached late themselves: by name, or inside
 # The benchmark trains and decodes: some of its files are made of torch. The others must not load it.
 WITH_TORCH = {"bench"}
 LIGHT = ("cells", "claims", "evidence", "intervals", "paper", "pieces", "result", "settings", "text")
@@ -165,7 +173,7 @@ def test_exported_names():
         rheocheck.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("package", ["core", "exact", "intercept", "production", "reference"])
+@pytest.mark.parametrize("package", ["core", "exact", "formats", "generation", "intercept", "production", "reference"])
 def test_packages_export_what_they_say(package):
     module = __import__(f"rheocheck.{package}", fromlist=["__all__"])
     assert module.__all__ == sorted(module.__all__)
@@ -192,7 +200,7 @@ def test_top_level_is_fixed():
     assert {top for top in tops if not top.startswith(".")} <= allowed
 
 
-@pytest.mark.parametrize(("package", "third"), [("production", "torch"), ("reference", "jax")])
+@pytest.mark.parametrize(("package", "third"), [("generation", "torch"), ("production", "torch"), ("reference", "jax")])
 def test_a_missing_backend_is_one_line(package, third):
     code = (
         f"import sys; sys.modules[{third!r}] = None\n"

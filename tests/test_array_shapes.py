@@ -38,7 +38,8 @@ requests = [
     package.Request(prompt=(4,), max_new_tokens=5, temperature=0.0),
     package.Request(prompt=(4, 5), max_new_tokens=7, top_k=3),
 ]
-for builder in package.BUILDERS:
+from rheocheck.production import BUILDERS
+for builder in BUILDERS:
     found = package.generate(tiny_llama(8, 1), tiny_llama(8, 2), requests, builder=builder)
     assert [len(tokens) for tokens in found.tokens] == [9, 5, 7]
 """
@@ -56,7 +57,7 @@ else:
 
 @pytest.mark.parametrize(
     ("package", "script"),
-    [("reference", REFERENCE), ("production", PRODUCTION), ("production", GENERATE), ("production", WRONG)],
+    [("reference", REFERENCE), ("production", PRODUCTION), ("generation", GENERATE), ("production", WRONG)],
 )
 def test_shapes_are_as_annotated(package, script):
     code = HOOK.format(package=package) + script

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rheocheck.audit.sampled import audit
-from rheocheck.core import InputError, load_pair
+from rheocheck.core import InputError
+from rheocheck.formats import load_pair
 from rheocheck.production import subject as production
 from rheocheck.reference import subject as reference
 

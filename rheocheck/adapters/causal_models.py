@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rheocheck.adapters.tiny_models import needs
 from rheocheck.core.errors import InputError, RheocheckError
-from rheocheck.core.loading import is_import_string, load_attribute
+from rheocheck.formats.loading import is_import_string, load_attribute
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

@@ -1,4 +1,4 @@
-"""`rheocheck.production.generate` as a subject, on tiny Llamas of random weights in float64.
+"""`rheocheck.generation.generate` as a subject, on tiny Llamas of random weights in float64.
 
     rheocheck audit rheocheck.adapters.generate:subject --target rheocheck.adapters.generate:target \\
         --set temperature=0.7 --set top_k=2 --set builder=rheo --set verifier=recursive
@@ -22,7 +22,7 @@ from rheocheck.core.shape import Shape
 if TYPE_CHECKING:
     from transformers import LlamaForCausalLM
 
-    from rheocheck.production import Request
+    from rheocheck.generation import Request
 
 BATCH = 1024  # requests decoded at once
 
@@ -51,7 +51,7 @@ class ProductionGenerate:
         return draws(lambda seeds: self._answers(context, n_tokens, seeds), samples, seed, BATCH)
 
     def _answers(self, context: Context, n_tokens: int, seeds: list[int]) -> list[list[int]]:
-        from rheocheck.production import Request, generate
+        from rheocheck.generation import Request, generate
 
         mine = [
             Request(prompt=PROMPT + tuple(context), max_new_tokens=n_tokens, seed=seed, **self._parameters)
@@ -63,7 +63,7 @@ class ProductionGenerate:
         return [list(ids) for ids in found.tokens[len(before) : len(before) + len(seeds)]]
 
     def _others(self, n_tokens: int, seed: int) -> "tuple[tuple[Request, ...], tuple[Request, ...]]":
-        from rheocheck.production import Request
+        from rheocheck.generation import Request
 
         shorter = Request(prompt=(1,), max_new_tokens=n_tokens + 2, temperature=0.0, seed=seed + 1)
         longer = Request(prompt=(1, 0, 1, 1, 0), max_new_tokens=max(1, n_tokens - 1), temperature=0.0, seed=seed + 2)

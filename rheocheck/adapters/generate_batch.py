@@ -1,4 +1,4 @@
-"""A batch of three requests, answered by `rheocheck.production.generate`: a subject that emits a row, or all of them.
+"""A batch of three requests, answered by `rheocheck.generation.generate`: a subject that emits a row, or all of them.
 
     rheocheck audit rheocheck.adapters.generate_batch:subject --target rheocheck.adapters.generate_batch:target \\
         --tokens 6
@@ -63,7 +63,7 @@ class BatchGenerate:
         return draws(lambda seeds: self._answers(context, n_tokens, seeds), samples, seed, BATCH // 3)
 
     def _answers(self, context: Context, n_tokens: int, seeds: list[int]) -> list[list[int]]:
-        from rheocheck.production import Request, generate
+        from rheocheck.generation import Request, generate
 
         rows = self._rows
         if self._row is None and (context or n_tokens > rows * self._each):

@@ -1,4 +1,4 @@
-"""`rheocheck.production.generate` on SmolLM2-135M and its drafter, against the target's own plain sampling.
+"""`rheocheck.generation.generate` on SmolLM2-135M and its drafter, against the target's own plain sampling.
 
     rheocheck audit rheocheck.adapters.smollm2_subject:subject --baseline rheocheck.adapters.smollm2_subject:baseline \\
         --set top_k=3 --tokens 3 --samples 4000 --tv 0.11
@@ -56,7 +56,7 @@ class Speculative:
         return draws(lambda seeds: self._answers(context, n_tokens, seeds), samples, seed, BATCH)
 
     def _answers(self, context: Context, n_tokens: int, seeds: list[int]) -> list[list[int]]:
-        from rheocheck.production import Request, generate
+        from rheocheck.generation import Request, generate
 
         prompt = self._prompt + tuple(context)
         asked = [Request(prompt=prompt, max_new_tokens=n_tokens, seed=seed, **self._parameters) for seed in seeds]

@@ -11,7 +11,7 @@ from typing import Any
 from rheocheck.audit.settings import Value, call_factory
 from rheocheck.audit.verdict import Verdict
 from rheocheck.core.errors import InputError
-from rheocheck.core.loading import load_attribute
+from rheocheck.formats.loading import load_attribute
 
 DECLARED = ("lossless", "lossy")
 

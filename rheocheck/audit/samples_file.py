@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rheocheck.core.errors import InputError, MissingExtra
-from rheocheck.core.loading import is_import_string
 from rheocheck.core.pair import Context
+from rheocheck.formats.loading import is_import_string
 from rheocheck.intercept.words import MAX_ID, cut, filled
 
 Ints = NDArray[np.int64]

@@ -18,8 +18,8 @@ from rheocheck.audit.evidence import Draws
 from rheocheck.audit.samples_file import RecordedSamples, is_samples_file, read_samples
 from rheocheck.audit.settings import Value, accepts, call_factory, takes
 from rheocheck.core.errors import InputError, RheocheckError
-from rheocheck.core.loading import is_import_string, load_attribute
 from rheocheck.core.pair import Context
+from rheocheck.formats.loading import is_import_string, load_attribute
 from rheocheck.intercept.complaints import complaint
 from rheocheck.intercept.seeding import call_seed, first_seed
 from rheocheck.intercept.words import FAILED, MAX_ID, cut, filled

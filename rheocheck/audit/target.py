@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from rheocheck.audit.settings import Value, call_factory, takes
 from rheocheck.core.errors import InputError, RheocheckError
-from rheocheck.core.files import load_pair
-from rheocheck.core.loading import is_import_string, load_attribute
 from rheocheck.core.pair import Context, Pair
+from rheocheck.formats.files import load_pair
+from rheocheck.formats.loading import is_import_string, load_attribute
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

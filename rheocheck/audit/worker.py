@@ -9,7 +9,7 @@ from rheocheck.audit.fingerprint import function_text
 from rheocheck.audit.processes import Job
 from rheocheck.audit.subject import LiveSource, load_subject
 from rheocheck.core.errors import InputError, RheocheckError
-from rheocheck.core.loading import load_attribute
+from rheocheck.formats.loading import load_attribute
 from rheocheck.intercept.seeding import seed_globals
 
 APART = 2**24  # calls between the seeds of two processes

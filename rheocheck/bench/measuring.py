@@ -12,9 +12,9 @@ import torch
 
 from rheocheck.bench.pieces import Measured, Piece, Row
 from rheocheck.bench.settings import Settings
+from rheocheck.generation.generate import Decoding
+from rheocheck.generation.requests import Request
 from rheocheck.production.decide import VERIFIERS, Decision, Look
-from rheocheck.production.generate import Decoding
-from rheocheck.production.requests import Request
 
 
 class Watched:

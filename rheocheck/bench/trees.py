@@ -11,12 +11,12 @@ import torch
 
 from rheocheck.bench.claims import Equal
 from rheocheck.bench.settings import Settings
+from rheocheck.generation.cache import CachedModel
+from rheocheck.generation.drafting import TreeDrafter
+from rheocheck.generation.generate import generate
+from rheocheck.generation.requests import Request
 from rheocheck.production.build import build
-from rheocheck.production.cache import CachedModel
-from rheocheck.production.drafting import TreeDrafter
-from rheocheck.production.generate import generate
 from rheocheck.production.noise import draw_noise
-from rheocheck.production.requests import Request
 from rheocheck.production.slots import BUILDERS
 from rheocheck.production.tree import DraftTree
 

@@ -8,8 +8,8 @@ import click
 
 from rheocheck.audit.settings import parse_settings
 from rheocheck.core.errors import InputError
-from rheocheck.core.files import parse_context
 from rheocheck.core.pair import Context
+from rheocheck.formats.files import parse_context
 
 
 @click.command()

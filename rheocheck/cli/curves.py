@@ -11,12 +11,12 @@ from rheocheck.cli.verify import named, stopped_in_time
 from rheocheck.core.builders import BUILDERS
 from rheocheck.core.decoder import is_rule
 from rheocheck.core.errors import InputError
-from rheocheck.core.files import load_pair, parse_context
 from rheocheck.core.shape import Shape
 from rheocheck.core.verifiers import VERIFIERS
 from rheocheck.exact import Budget, Method, sweep
 from rheocheck.exact.curves.sweep import METHODS, OVER
 from rheocheck.exact.curves.values import Value
+from rheocheck.formats.files import load_pair, parse_context
 from rheocheck.report.curves_text import curves_text
 
 MOST_VALUES = 200

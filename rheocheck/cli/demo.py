@@ -14,11 +14,11 @@ from rheocheck.audit.sampled import audit
 from rheocheck.audit.verdict import Verdict
 from rheocheck.core.builders import naive, rheo, top_k
 from rheocheck.core.errors import MissingExtra
-from rheocheck.core.files import load_pair
-from rheocheck.core.loading import load_attribute
 from rheocheck.core.shape import Shape
 from rheocheck.core.verifiers import VERIFIERS
 from rheocheck.exact import verify
+from rheocheck.formats.files import load_pair
+from rheocheck.formats.loading import load_attribute
 from rheocheck.report.audit_text import audit_text
 from rheocheck.report.demo_table import Row, demo_table
 

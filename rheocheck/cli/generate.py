@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rheocheck.core.errors import InputError
-from rheocheck.core.files import parse_context
-from rheocheck.core.loading import load_attribute
 from rheocheck.core.shape import Shape
+from rheocheck.formats.files import parse_context
+from rheocheck.formats.loading import load_attribute
 
 if TYPE_CHECKING:
-    from rheocheck.production import GreedyComparison
+    from rheocheck.generation import GreedyComparison
 
 MODELS = "rheocheck.adapters.causal_models"
 
@@ -74,9 +74,9 @@ def generate(
         prompts = [_ids(tokenizer, text) for text in texts]
     if not all(prompts):
         raise InputError("a prompt must have at least one token, got none; begin with the model's start token")
-    from rheocheck.production import Request, against_greedy
-    from rheocheck.production import generate as decode
-    from rheocheck.production.models import check_device
+    from rheocheck.generation import Request, against_greedy
+    from rheocheck.generation import generate as decode
+    from rheocheck.generation.models import check_device
 
     check_device(device)
     load = load_attribute(f"{MODELS}:load", "loader")

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from rheocheck.audit.matrix import Entry, Row, audited, entries
 from rheocheck.audit.settings import parse_settings
-from rheocheck.core.files import parse_context
+from rheocheck.formats.files import parse_context
 from rheocheck.report.matrix_table import matrix_table, matrix_title, remarks, row_to_dict
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from rheocheck.core.errors import InputError
-from rheocheck.core.files import parse_context
+from rheocheck.formats.files import parse_context
 
 SHAPES = ("uniform", "zipf", "llm")
 MAX_TOKENS = 2**20

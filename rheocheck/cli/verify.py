@@ -14,13 +14,13 @@ from rheocheck.audit.verdict import EXIT_CODES
 from rheocheck.core.builders import BUILDERS
 from rheocheck.core.decoder import is_rule
 from rheocheck.core.errors import InputError
-from rheocheck.core.files import load_pair, parse_context
-from rheocheck.core.loading import load_attribute
 from rheocheck.core.shape import Shape
 from rheocheck.core.verifiers import VERIFIERS
 from rheocheck.exact import Budget
 from rheocheck.exact import verify as verify_exactly
 from rheocheck.exact.verify import METHODS
+from rheocheck.formats.files import load_pair, parse_context
+from rheocheck.formats.loading import load_attribute
 from rheocheck.report.verify_text import verify_text
 
 GRACE = 3.0  # seconds between asking code to stop and interrupting it

@@ -7,7 +7,6 @@ from rheocheck.core.builders import BUILDERS, naive, sampled, top_k
 from rheocheck.core.chance import Chance, RandomChance, ReplayChance, outcomes
 from rheocheck.core.decoder import Decoder, build
 from rheocheck.core.errors import InputError, MissingExtra, RheocheckError
-from rheocheck.core.files import load_pair, pair_from_json, pair_to_json, read_pair
 from rheocheck.core.pair import Context, Law, Pair, normalise, one_hot
 from rheocheck.core.ranking import Proposal, grow
 from rheocheck.core.rule import Rule, Slot
@@ -36,15 +35,11 @@ __all__ = [
     "VERIFIERS",
     "build",
     "grow",
-    "load_pair",
     "matching",
     "naive",
     "normalise",
     "one_hot",
     "outcomes",
-    "pair_from_json",
-    "pair_to_json",
-    "read_pair",
     "recursive",
     "sampled",
     "top_k",

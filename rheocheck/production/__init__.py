@@ -9,13 +9,7 @@
     decide   verification at a node: matching, recursive, rheo
     verify   all nodes at once, or a walk; then one draw over the vocabulary
     subject  the same as a subject of an audit
-
-and on models of transformers:
-
-    requests    prompts, parameters, seeds            filters     temperature, top_k, top_p of the target
-    cache       keys and values, kept by path         drafting    the drafter's passes over a tree
-    generate    whole texts, in batches               statistics  blocks, probes, seconds
-    models      which models can be used              greedy      greedy answers against transformers' own
+    filters  temperature, top_k, top_p of the target
 
     noise = draw_noise(shape, batch, vocab)
     tree = build(root_logits, drafter, shape, noise.probe)       # drafter(Frontier) -> logits [B, F, V]
@@ -23,10 +17,11 @@ and on models of transformers:
 
 Shapes are static: cycles of one shape can be captured in a CUDA graph, after one that is not captured and makes the
 constants (kept for good, since a graph reads them where they are). Arithmetic is float32 for float32, bfloat16 and
-float16 logits, float64 for float64; coins are float64. Noise follows `rheocheck.core.noise`. Needs the extra `torch`.
+float16 logits, float64 for float64; coins are float64. `rheocheck.formats.noise` says how noise is read. Needs the
+extra `torch`.
 
 What is taken on trust, since looking would synchronise: logits hold no NaN and no +inf, and one finite entry a row
-(`generate` does look, once a cycle).
+(`rheocheck.generation` does look, once a cycle).
 Mask with -inf (top-k or top-p of the target: filter its logits before they come here).
 """
 
@@ -43,34 +38,23 @@ except ImportError as error:
 from rheocheck.production.build import Frontier, build
 from rheocheck.production.decide import VERIFIERS, matching, recursive
 from rheocheck.production.decide import rheo as rheo_verifier
-from rheocheck.production.generate import Generated, generate
-from rheocheck.production.greedy import Difference, GreedyComparison, against_greedy
 from rheocheck.production.noise import Noise, draw_noise
-from rheocheck.production.requests import Request
 from rheocheck.production.slots import BUILDERS, naive, rheo, top_k
-from rheocheck.production.statistics import Statistics
 from rheocheck.production.subject import ProductionSubject, subject
 from rheocheck.production.tree import DraftTree
 from rheocheck.production.verify import Emitted, cut_at, verify
 
 __all__ = [
     "BUILDERS",
-    "Difference",
     "DraftTree",
     "Emitted",
     "Frontier",
-    "Generated",
-    "GreedyComparison",
     "Noise",
     "ProductionSubject",
-    "Request",
-    "Statistics",
     "VERIFIERS",
-    "against_greedy",
     "build",
     "cut_at",
     "draw_noise",
-    "generate",
     "matching",
     "naive",
     "recursive",

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rheocheck.core.errors import InputError
-from rheocheck.core.loading import load_attribute
 from rheocheck.core.pair import Context, Pair
 from rheocheck.core.shape import Shape
+from rheocheck.formats.loading import load_attribute
 from rheocheck.production.build import Frontier, build
 from rheocheck.production.decide import VERIFIERS, Verifier
 from rheocheck.production.noise import Noise, draw_noise

@@ -7,7 +7,7 @@
     subject    the same as a subject of an audit
 
 An independent second implementation, not an engine: arrays of laws in, the noise contract of
-`rheocheck.core.noise` beside them, float64 where x64 is on. Needs the extra `jax`.
+`rheocheck.formats.noise` beside them, float64 where x64 is on. Needs the extra `jax`.
 """
 
 from rheocheck.core.errors import MissingExtra

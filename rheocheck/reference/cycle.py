@@ -4,7 +4,7 @@
     the slot, or end the block
 
 `cycles` is the cycle jitted and mapped over a batch of starts and noise. Noise per sequence, by the contract of
-`rheocheck.core.noise`: probe [E, V], coin [N+1, K+1].
+`rheocheck.formats.noise`: probe [E, V], coin [N+1, K+1].
 """
 
 from functools import partial

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rheocheck.core.errors import InputError
-from rheocheck.core.loading import load_attribute
 from rheocheck.core.pair import Context, Pair
 from rheocheck.core.shape import Shape
+from rheocheck.formats.loading import load_attribute
 from rheocheck.reference.cycle import Tables, cycles
 from rheocheck.reference.ranking import expanded_nodes
 from rheocheck.reference.slots import BUILDERS, Builder

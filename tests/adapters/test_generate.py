@@ -1,4 +1,4 @@
-"""production.generate as a subject: audits of four tokens, by draws and from its code, alone and in company."""
+"""generation.generate as a subject: audits of four tokens, by draws and from its code, alone and in company."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from rheocheck.adapters import generate as adapter
 from rheocheck.audit import audit
 from rheocheck.audit.exact import exact_audit
 from rheocheck.core.errors import InputError
-from rheocheck.production.cache import CachedModel
+from rheocheck.generation.cache import CachedModel
 
 pytestmark = pytest.mark.distribution
 

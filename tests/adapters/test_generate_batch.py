@@ -14,14 +14,14 @@ import torch
 from rheocheck.adapters import generate_batch as adapter
 from rheocheck.audit import audit
 from rheocheck.core.errors import InputError
+from rheocheck.generation.cache import CachedModel
+from rheocheck.generation.generate import Decoding
 from rheocheck.intercept import enumerate_law
-from rheocheck.production.cache import CachedModel
-from rheocheck.production.generate import Decoding
 from rheocheck.production.noise import draw_noise
 from rheocheck.production.target import Parameters
-from tests.production.llamas import one_thread  # noqa: F401
+from tests.generation.llamas import one_thread  # noqa: F401
 
-module = importlib.import_module("rheocheck.production.generate")  # the name in the package is the function
+module = importlib.import_module("rheocheck.generation.generate")  # the name in the package is the function
 pytestmark = pytest.mark.distribution
 SMALL = {"builder": "top_k", "verifier": "matching", "depth": 1, "nodes": 2}
 

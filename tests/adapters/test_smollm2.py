@@ -14,7 +14,7 @@ from rheocheck.adapters.tiny_models import TARGET_SEED, tiny_llama
 from rheocheck.audit import audit
 from rheocheck.cli import main
 from rheocheck.core.errors import InputError, MissingExtra
-from rheocheck.production import Request, generate
+from rheocheck.generation import Request, generate
 
 
 class Bytes:

@@ -7,7 +7,7 @@ from rheocheck.adapters.tiny_models import TARGET_SEED, tiny_llama
 from rheocheck.adapters.tuned_lens import Lens, drafter, fit, sampled_texts
 from rheocheck.core.errors import InputError
 from rheocheck.core.shape import Shape
-from rheocheck.production import Request, generate
+from rheocheck.generation import Request, generate
 
 TEXTS = torch.randint(8, (40, 12), generator=torch.Generator().manual_seed(3)).tolist()
 TEXT = torch.tensor([[1, 5, 2, 2, 7, 0]])

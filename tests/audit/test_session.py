@@ -11,7 +11,7 @@ from rheocheck.audit import audit
 from rheocheck.audit.fresh_look import DRAWS
 from rheocheck.audit.session import FORMAT
 from rheocheck.core.errors import InputError
-from rheocheck.core.files import pair_to_json
+from rheocheck.formats.files import pair_to_json
 from tests.audit import subjects
 
 ALPHA = 1e-3

@@ -9,7 +9,7 @@ from rheocheck.audit.settings import parse_settings
 from rheocheck.audit.subject import LiveSource, load_subject
 from rheocheck.audit.target import load_target
 from rheocheck.core.errors import InputError
-from rheocheck.core.files import pair_to_json
+from rheocheck.formats.files import pair_to_json
 from rheocheck.intercept import enumerate_law
 from rheocheck.intercept.seeding import STREAMS, first_seed
 from tests.audit import subjects

@@ -11,8 +11,8 @@ from rheocheck.bench.measuring import measure
 from rheocheck.bench.pieces import Piece, pieces
 from rheocheck.bench.settings import QUICK
 from rheocheck.bench.trees import _states, agreements, paths_of
-from rheocheck.production import Request, generate
-from tests.production.llamas import one_thread, relatives  # noqa: F401
+from rheocheck.generation import Request, generate
+from tests.generation.llamas import one_thread, relatives  # noqa: F401
 
 V = 8
 LONG = dataclasses.replace(QUICK.target, window=256)

@@ -11,7 +11,7 @@ from rheocheck.bench import run as running
 from rheocheck.bench.models import prepare
 from rheocheck.bench.settings import QUICK, Settings
 from rheocheck.core.errors import InputError
-from tests.production.llamas import one_thread  # noqa: F401
+from tests.generation.llamas import one_thread  # noqa: F401
 
 SIZE = dataclasses.replace(QUICK.target, steps=2, hidden=16)
 SETTINGS = dataclasses.replace(QUICK, target=SIZE, drafter=SIZE)

@@ -16,7 +16,7 @@ from rheocheck.bench.training import (
     windows,
     written,
 )
-from tests.production.llamas import one_thread  # noqa: F401
+from tests.generation.llamas import one_thread  # noqa: F401
 
 TINY = Size(layers=1, hidden=32, heads=2, steps=60, batch=8, window=16, rate=1e-2)
 V = 24

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.smollm2_drafters
 
 overlap     mean over held-out tokens of sum_x min(p(x), q(x)), in texts that the target sampled at temperature 1
-mean block  tokens a pass of the target in `rheocheck.production.generate`, T = 1, the default tree, six prompts
+mean block  tokens a pass of the target in `rheocheck.generation.generate`, T = 1, the default tree, six prompts
 weights     of the drafter, head included, as a share of the target's: what a pass of the drafter reads
 
 A lens is fitted as `rheocheck.adapters.smollm2` does, on other texts.
@@ -14,7 +14,7 @@ import copy
 import torch
 
 from rheocheck.adapters import smollm2, tuned_lens
-from rheocheck.production import Request, generate
+from rheocheck.generation import Request, generate
 
 PROMPTS = (
     "The capital of France is", "Write a function that sorts a list:\n", "The old man walked to the sea and",

@@ -14,7 +14,8 @@ from rheocheck.audit.choose_object import choose_object
 from rheocheck.audit.evidence import Draws
 from rheocheck.audit.sampled import audit
 from rheocheck.audit.target import as_target
-from rheocheck.core import Decoder, Shape, load_pair
+from rheocheck.core import Decoder, Shape
+from rheocheck.formats import load_pair
 from tests.pytest_plugin.null_suite import Chain, Memoryless
 from tests.stats import chain_toy
 

@@ -11,12 +11,13 @@ from fractions import Fraction
 
 import pytest
 
-from rheocheck.core import Pair, Shape, naive, normalise, read_pair
+from rheocheck.core import Pair, Shape, naive, normalise
 from rheocheck.core.builders import rheo
 from rheocheck.core.verifiers import rheo as rheo_verifier
 from rheocheck.exact import Walk, certify, forest_of, total_variation
 from rheocheck.exact.numbers import fastest
 from rheocheck.exact.variation import first_token_variation
+from rheocheck.formats import read_pair
 from tests.exact.test_golden import GOLDEN, ROWS, measured
 
 

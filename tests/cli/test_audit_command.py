@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from rheocheck.cli import main
 from rheocheck.cli.audit import audit
 from rheocheck.core.errors import InputError
-from rheocheck.core.files import pair_to_json
+from rheocheck.formats.files import pair_to_json
 from tests.audit import subjects
 
 HERE = "tests.audit.subjects"

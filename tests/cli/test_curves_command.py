@@ -9,8 +9,9 @@ from fractions import Fraction
 import pytest
 
 from rheocheck.cli import main
-from rheocheck.core import BUILDERS, VERIFIERS, Shape, build, load_pair
+from rheocheck.core import BUILDERS, VERIFIERS, Shape, build
 from rheocheck.exact import sweep, verify
+from rheocheck.formats import load_pair
 
 TOY = "toy_models.one_lead:pair"
 PLUGINS = "tests.cli.plugins"

@@ -7,11 +7,11 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from rheocheck import production
+from rheocheck import generation
 from rheocheck.adapters.tiny_models import DRAFTER_SEED, TARGET_SEED, tiny_llama
 from rheocheck.cli import main
 from rheocheck.core import Shape
-from rheocheck.production.cache import CachedModel
+from rheocheck.generation.cache import CachedModel
 
 WORDS = ("<unk>", "cat", "saw", "the", "old", "dog", "and", "ran")
 
@@ -82,20 +82,20 @@ def test_texts_in_a_batch(capsys, folders):
 
 
 def test_every_option_arrives(capsys, folders, monkeypatch):
-    seen, honest = {}, production.generate
+    seen, honest = {}, generation.generate
 
     def spy(target, drafter, requests, **how):
         seen.update(how, requests=requests, dtypes={target.dtype, drafter.dtype})
         return honest(target, drafter, requests, **how)
 
-    monkeypatch.setattr(production, "generate", spy)
+    monkeypatch.setattr(generation, "generate", spy)
     code, _, _ = run(
         capsys, folders["target"], folders["drafter"], "--prompt-ids", "1 2", "--prompt-ids", "3",
         "--max-new-tokens", 5, "-T", 0.7, "--top-k", 3, "--top-p", 0.8, "--builder", "top_k", "--verifier", "recursive",
         "-m", 2, "-K", 3, "-D", 2, "-N", 5, "-F", 1, "--seed", 9, "--dtype", "float64",
     )  # fmt: skip
     asked = {"max_new_tokens": 5, "temperature": 0.7, "top_k": 3, "top_p": 0.8}
-    requests = [production.Request(prompt=prompt, seed=seed, **asked) for prompt, seed in (((1, 2), 9), ((3,), 10))]
+    requests = [generation.Request(prompt=prompt, seed=seed, **asked) for prompt, seed in (((1, 2), 9), ((3,), 10))]
     assert code == 0 and seen == {
         "requests": requests,
         "shape": Shape(leads=2, branching=3, depth=2, nodes=5, frontier=1),

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from rheocheck.audit import audit
 from rheocheck.cli import main
 from rheocheck.cli.plan import plan
-from rheocheck.core.files import pair_to_json
+from rheocheck.formats.files import pair_to_json
 from tests.audit import subjects
 
 HERE = "tests.audit.subjects"

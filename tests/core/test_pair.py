@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheocheck.core import InputError, Pair, load_pair, normalise, pair_from_json, pair_to_json, read_pair
+from rheocheck.core import InputError, Pair, normalise
 from rheocheck.core.rows import exact
+from rheocheck.formats import load_pair, pair_from_json, pair_to_json, read_pair
 from tests.strategies import pairs
 
 HALF = ["1/2", "1/2"]

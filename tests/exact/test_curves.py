@@ -12,11 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rheocheck.core import BUILDERS, VERIFIERS, InputError, Pair, Shape, build, load_pair, naive, one_hot, outcomes
+from rheocheck.core import BUILDERS, VERIFIERS, InputError, Pair, Shape, build, naive, one_hot, outcomes
 from rheocheck.core.decoder import child_with
 from rheocheck.exact import Budget, Curve, LeftOut, Method, Walk, forest_of, sweep, tempered, verify
 from rheocheck.exact.curves.ceiling import length_ceiling
 from rheocheck.exact.curves.sweep import METHODS
+from rheocheck.formats import load_pair
 from tests.oracle import measures, target_law
 from tests.strategies import pairs, shapes
 

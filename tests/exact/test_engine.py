@@ -18,7 +18,6 @@ from rheocheck.core import (
     Slot,
     Tree,
     build,
-    load_pair,
     matching,
     naive,
     normalise,
@@ -30,6 +29,7 @@ from rheocheck.core.builders import rheo
 from rheocheck.core.verifiers import rheo as rheo_verifier
 from rheocheck.exact import Budget, Walk, audit_claims, forest_of, total_variation, verify
 from rheocheck.exact.replay import replay
+from rheocheck.formats import load_pair
 from tests.faulty import accept_always, bonus_from_first, low_proxy, residual_from_p, token_ties
 from tests.oracle import measures, target_law, variation, words_of
 from tests.strategies import pairs, shapes

@@ -8,10 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from rheocheck.cli.verify import verify as verify_command
-from rheocheck.core import BUILDERS, VERIFIERS, Shape, read_pair
+from rheocheck.core import BUILDERS, VERIFIERS, Shape
 from rheocheck.exact import Walk, forest_of, total_variation, verify
 from rheocheck.exact.numbers import fastest
 from rheocheck.exact.variation import first_token_variation
+from rheocheck.formats import read_pair
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 ROWS = json.loads((GOLDEN / "exact.json").read_text())

@@ -3,7 +3,8 @@
 import jax.numpy as jnp
 import pytest
 
-from rheocheck.core import InputError, Shape, load_pair
+from rheocheck.core import InputError, Shape
+from rheocheck.formats import load_pair
 from rheocheck.reference import BUILDERS, VERIFIERS, cycles, tables_of
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import toy_models
-from rheocheck.core import Pair, Shape, load_pair
+from rheocheck.core import Pair, Shape
+from rheocheck.formats import load_pair
 from toy_models import NAMES
 
 FOLDER = Path(toy_models.__file__).parent

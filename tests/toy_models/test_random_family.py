@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheocheck.core import BUILDERS, VERIFIERS, Pair, Shape, pair_to_json
+from rheocheck.core import BUILDERS, VERIFIERS, Pair, Shape
 from rheocheck.exact import verify
+from rheocheck.formats import pair_to_json
 from toy_models.random_family import random_pair
 
 SEEDS = range(200)

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from rheocheck.core import Shape
-from rheocheck.production import Request
-from rheocheck.production.cache import CachedModel
-from rheocheck.production.generate import Decoding
-from tests.production.llamas import one_thread, relatives  # noqa: F401
+from rheocheck.generation import Request
+from rheocheck.generation.cache import CachedModel
+from rheocheck.generation.generate import Decoding
+from tests.generation.llamas import one_thread, relatives  # noqa: F401
 
 CLOSE = {torch.float64: 1e-10, torch.float32: 1e-5}
 DTYPES = pytest.mark.parametrize("dtype", CLOSE, ids=str)

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from rheocheck.core import BUILDERS, VERIFIERS, Decoder, InputError, Shape, load_pair
-from rheocheck.core.noise import Coins, Race, cycle_from_noise
+from rheocheck.core import BUILDERS, VERIFIERS, Decoder, InputError, Shape
+from rheocheck.formats import load_pair
+from rheocheck.formats.noise import Coins, Race, cycle_from_noise
 from tests.oracle import block_law
 
 HALF = [0.5] * 8

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 
 from rheocheck.adapters.generate import subject, target
+from rheocheck.generation.cache import CachedModel
 from rheocheck.intercept import enumerate_law
-from rheocheck.production.cache import CachedModel
-from tests.production.llamas import one_thread  # noqa: F401
+from tests.generation.llamas import one_thread  # noqa: F401
 
 pytestmark = pytest.mark.distribution
 PARAMETERS = ("temperature", "top_k", "top_p")

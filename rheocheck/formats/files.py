@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from rheocheck.core.errors import InputError
-from rheocheck.core.loading import is_import_string, load_attribute
 from rheocheck.core.pair import Context, Pair, spaced
+from rheocheck.formats.loading import is_import_string, load_attribute
 
 
 def load_pair(spec: str) -> Pair:

@@ -3,8 +3,9 @@
 import torch
 
 from rheocheck.core import Shape
-from rheocheck.production import Request, Statistics, build, draw_noise, generate, verify
-from tests.production.llamas import one_thread, relatives  # noqa: F401
+from rheocheck.generation import Request, Statistics, generate
+from rheocheck.production import build, draw_noise, verify
+from tests.generation.llamas import one_thread, relatives  # noqa: F401
 
 SHAPE = Shape(leads=1, branching=3, depth=3, nodes=9)
 

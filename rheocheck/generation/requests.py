@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from rheocheck.core.errors import InputError
-from rheocheck.production.models import check_generation_config, check_model, positions
+from rheocheck.generation.models import check_generation_config, check_model, positions
 from rheocheck.production.target import Parameters
 
 

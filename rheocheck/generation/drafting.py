@@ -4,8 +4,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from rheocheck.generation.cache import CachedModel
 from rheocheck.production.build import Frontier
-from rheocheck.production.cache import CachedModel
 
 
 class TreeDrafter:

@@ -7,11 +7,12 @@ import torch
 
 from rheocheck.core import Shape
 from rheocheck.core.errors import InputError
-from rheocheck.production import VERIFIERS, Request, against_greedy, generate
-from rheocheck.production.cache import CachedModel
+from rheocheck.generation import Request, against_greedy, generate
+from rheocheck.generation.cache import CachedModel
+from rheocheck.generation.greedy import Difference
+from rheocheck.production import VERIFIERS
 from rheocheck.production.decide import Decision
-from rheocheck.production.greedy import Difference
-from tests.production.llamas import one_thread, relatives  # noqa: F401
+from tests.generation.llamas import one_thread, relatives  # noqa: F401
 
 SHAPE = Shape(leads=1, branching=3, depth=3, nodes=9)
 REQUESTS = tuple(

@@ -24,14 +24,14 @@ from torch import Tensor
 
 from rheocheck.core.errors import InputError
 from rheocheck.core.shape import Shape
+from rheocheck.generation.cache import CachedModel
+from rheocheck.generation.drafting import TreeDrafter
+from rheocheck.generation.requests import Request, check_requests, eos_of, parameters
+from rheocheck.generation.statistics import Statistics
 from rheocheck.production.build import build
-from rheocheck.production.cache import CachedModel
 from rheocheck.production.decide import VERIFIERS, Verifier
-from rheocheck.production.drafting import TreeDrafter
 from rheocheck.production.noise import Noise, draw_noise
-from rheocheck.production.requests import Request, check_requests, eos_of, parameters
 from rheocheck.production.slots import BUILDERS, Builder
-from rheocheck.production.statistics import Statistics
 from rheocheck.production.target import Filtered
 from rheocheck.production.tree import DraftTree
 from rheocheck.production.verify import Emitted, verify

@@ -11,9 +11,10 @@ import torch
 from rheocheck.adapters.tiny_models import tiny_llama
 from rheocheck.core import Shape
 from rheocheck.core.errors import InputError
-from rheocheck.production import BUILDERS, VERIFIERS, Request, against_greedy, generate
-from rheocheck.production.models import OTHERS, check_generation_config, positions, takes
-from tests.production.llamas import one_thread, relatives  # noqa: F401
+from rheocheck.generation import Request, against_greedy, generate
+from rheocheck.generation.models import OTHERS, check_generation_config, positions, takes
+from rheocheck.production import BUILDERS, VERIFIERS
+from tests.generation.llamas import one_thread, relatives  # noqa: F401
 
 SHAPES = [
     Shape(leads=1, branching=3, depth=3, nodes=9),

@@ -24,9 +24,9 @@ from torch import Tensor
 
 from rheocheck.core.errors import InputError
 from rheocheck.core.shape import Shape
+from rheocheck.generation.generate import Decoding, Generated
+from rheocheck.generation.requests import Request, eos_of
 from rheocheck.production.decide import Verifier
-from rheocheck.production.generate import Decoding, Generated
-from rheocheck.production.requests import Request, eos_of
 from rheocheck.production.slots import Builder
 
 MORE = 4  # how much more than transformers' own rounding a tree pass may show: its sums have another order, and length

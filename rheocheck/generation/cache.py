@@ -20,7 +20,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from rheocheck.core.errors import InputError
-from rheocheck.production.models import positions, takes
+from rheocheck.generation.models import positions, takes
 
 LONG = 16  # tokens of a pass, from which on logits are asked for where they are needed only
 
