@@ -1,6 +1,7 @@
 """The specification: pairs, trees with claims, builders and verifiers, on the standard library alone.
 
-Read in this order: pair, chance, tree, rule, builders/rheo, ranking, verifiers/recursive, verifiers/rheo, decoder.
+Read in this order: pair, chance, tree, rule, builders/rheo, ranking, verifiers/recursive, verifiers/matching,
+builders/naive (why the rank must not look at the draw), verifiers/rheo, decoder.
 """
 
 from rheocheck.core.builders import BUILDERS, naive, sampled, top_k

@@ -53,13 +53,28 @@ class Race:
 
 
 class Coins:
-    """The chance of a verifier at one node: its coins in the order in which they are asked for, and one draw."""
+    """The chance of a verifier at one node: its coins in the order in which they are asked for, and one draw.
 
-    def __init__(self, coins: Uniforms, kept: Sequence[int]) -> None:
-        self._coins, self._kept = coins, kept
-        self._asked = 0
+    kept        tokens of the kept children, in slot order
+    vocab_size  how many weights the draw has: those of other lists would be read as other tokens'
+    """
+
+    def __init__(self, coins: Uniforms, kept: Sequence[int], vocab_size: int) -> None:
+        self._coins, self._kept, self._vocab_size = coins, kept, vocab_size
+        self._asked, self._drawn = 0, False
 
     def choose(self, weights: Sequence[Any]) -> int:
+        if self._drawn:
+            raise InputError(
+                "a verifier driven by noise arrays must draw once a node, got a second draw, which would repeat the "
+                "first one's uniform: use coins (chance.flip), or a generator instead of arrays"
+            )
+        if len(weights) != self._vocab_size:
+            raise InputError(
+                f"a draw of noise arrays must have a weight for each of {self._vocab_size} tokens, got {len(weights)}: "
+                "lay them out over the vocabulary"
+            )
+        self._drawn = True
         order = [*self._kept, *(x for x in range(len(weights)) if x not in self._kept)]
         point = self._coins[len(self._coins) - 1] * float(sum(weights))
         reached: Any = 0
@@ -70,6 +85,11 @@ class Coins:
         return max(order, key=lambda x: (weights[x] > 0, order.index(x)))  # the sum was rounded down
 
     def flip(self, p: Any) -> bool:
+        if self._asked == len(self._coins) - 1:
+            raise InputError(
+                f"a verifier driven by noise arrays must ask one coin a child, at most {self._asked} a node, got one "
+                "more: use a generator instead of arrays"
+            )
         self._asked += 1
         return bool(self._coins[self._asked - 1] < p)
 
@@ -98,7 +118,7 @@ def cycle_from_noise(decoder: Decoder, context: Context, probe: Noise, coin: Noi
     number = {context: 0} | {path: n for n, (*_, path) in enumerate(paths, start=1)}
     children, at = tree.children, context
     while True:
-        chance = Coins(coin[number[at]], [child.token for child in children])
+        chance = Coins(coin[number[at]], [child.token for child in children], pair.vocab_size)
         token, descend = decoder.verifier(pair.p(at), tuple(child.leaf() for child in children), chance)
         at = (*at, token)
         if not descend:

@@ -24,13 +24,54 @@ def test_the_race_is_won_by_the_shortest_clock_in_rank_order():
 
 def test_a_draw_lays_the_kept_children_first():
     law = (Fraction(1, 4), Fraction(1, 2), Fraction(1, 4))
-    assert [Coins([u], [2, 0]).choose(law) for u in (0, 0.2499, 0.25, 0.4999, 0.5, 0.999)] == [2, 2, 0, 0, 1, 1]
+    assert [Coins([u], [2, 0], 3).choose(law) for u in (0, 0.2499, 0.25, 0.4999, 0.5, 0.999)] == [2, 2, 0, 0, 1, 1]
 
 
 def test_coins_are_asked_in_order_and_the_last_is_the_draw():
-    coins = Coins([0.3, 0.6, 0.0], [])
+    coins = Coins([0.3, 0.6, 0.0], [], 2)
     assert [coins.flip(Fraction(1, 2)), coins.flip(Fraction(1, 2))] == [True, False]
     assert coins.choose((0, 1)) == 1
+
+
+def test_a_second_draw_at_a_node_is_refused():
+    """It would repeat the first one's uniform: four draws of one node would be one token, four times."""
+    coins = Coins([0.3, 0.7], [], 3)
+    coins.choose((1, 1, 1))
+    with pytest.raises(InputError, match="must draw once a node, got a second draw"):
+        coins.choose((1, 1, 1))
+
+
+def test_a_law_of_another_length_is_refused():
+    with pytest.raises(InputError, match="a weight for each of 3 tokens, got 2"):
+        Coins([0.3, 0.7], [], 3).choose((1, 1))
+
+
+def test_coins_are_as_many_as_children():
+    coins = Coins([0.3, 0.7], [], 3)
+    coins.flip(Fraction(1, 2))
+    with pytest.raises(InputError, match="at most 1 a node, got one more"):
+        coins.flip(Fraction(1, 2))
+
+
+def multi_step(p, children, chance):
+    """SpecInfer's rule in a nutshell: the child to be asked next is drawn among those that are left."""
+    left = list(children)
+    while left:
+        child = left.pop(chance.choose([Fraction(1, len(left))] * len(left)))
+        if chance.flip(min(1, p[child.token])):
+            return child.token, True
+    return chance.choose(p), False
+
+
+def test_a_verifier_that_draws_more_than_once_cannot_be_driven_by_arrays():
+    decoder = Decoder(
+        load_pair("toy_models.exact_ties:pair"),
+        BUILDERS["rheo"],
+        multi_step,
+        Shape(leads=0, branching=2, depth=2, nodes=3),
+    )
+    with pytest.raises(InputError, match="a weight for each of 4 tokens, got 2"):
+        cycle_from_noise(decoder, (), [HALF] * 3, [[0.5] * 3] * 4)
 
 
 def test_a_flip_in_a_builder_is_refused():
