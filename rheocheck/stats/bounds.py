@@ -17,31 +17,13 @@ Assumed throughout: the draws are independent and all have the same law P. Copie
 tests' business. `chi_square.tv_upper_bound` is the same upper bound for a number of draws fixed beforehand.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, xlogy
+from scipy.special import betaincinv
 from scipy.stats import binom
 
 from rheocheck.stats.chi_square import total_variation
 from rheocheck.stats.inputs import Floats, as_counts, as_law, check_level, check_not_negative, check_same_length
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell whose frequency is far from its probability. For reading, never for the verdict.
-
-    z     signed root of the binomial deviance; inf for a hit on a cell of probability 0
-    low, high   Clopper-Pearson interval, simultaneous over all k cells (Bonferroni)
-    """
-
-    cell: int
-    frequency: float
-    probability: float
-    z: float
-    low: float
-    high: float
 
 
 def tv_upper_anytime(
@@ -95,39 +77,6 @@ def tv_lower(counts_first_half: ArrayLike, counts_second_half: ArrayLike, law: A
     chosen = first > first.sum() * p
     hits, n = float(second[chosen].sum()), float(second.sum())
     return max(0.0, _clopper_pearson_low(hits, n, delta) - float(p[chosen].sum()))
-
-
-def worst_cells(counts: ArrayLike, law: ArrayLike, top: int = 2, *, delta: float = 1e-3) -> tuple[Cell, ...]:
-    """The `top` cells farthest from the law, worst first: what to print, never what to decide by.
-
-    Far is measured by z = sign(N - np) sqrt(2 n KL(N/n, p)), the signed root of the binomial deviance: it follows
-    the exact binomial tail where N is small, which (N - np) / sqrt(np(1-p)) does not (one hit where 1e-4 are
-    expected: 4, not 100). The intervals hold together for all k cells with probability 1 - delta.
-    """
-    observed, p = as_counts("counts", counts), as_law(law)
-    check_same_length("law", p, observed)
-    check_level("delta", delta)
-    n = float(observed.sum())
-    if n == 0:
-        return ()
-    share = observed / n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kl = xlogy(share, share / p) + xlogy(1 - share, (1 - share) / (1 - p))
-    kl[(p == share) | ((p == 0) & (share == 0))] = 0
-    z = np.sign(share - p) * np.sqrt(2 * n * np.maximum(kl, 0))
-    worst = np.argsort(-np.abs(z), kind="stable")[:top]
-    level = delta / (2 * len(p))
-    return tuple(
-        Cell(
-            cell=int(i),
-            frequency=float(share[i]),
-            probability=float(p[i]),
-            z=float(z[i]),
-            low=_clopper_pearson_low(float(observed[i]), n, level),
-            high=1 - _clopper_pearson_low(n - float(observed[i]), n, level),
-        )
-        for i in worst
-    )
 
 
 def mean_empirical_tv(law: ArrayLike, n: int) -> float:

@@ -134,45 +134,6 @@ def smallest_detectable_tv(
     return tv
 
 
-def smallest_detectable_tv_two_sample(
-    counts_a: ArrayLike, counts_b: ArrayLike, alpha: float, *, power: float = 0.999
-) -> float:
-    """The same for `chi_square_two_sample`: noncentrality >= 4 TV^2 nm / (n + m); hidden mass estimated."""
-    check_level("alpha", alpha)
-    check_level("power", power)
-    result = chi_square_two_sample(counts_a, counts_b)
-    n, m = (int(np.asarray(x).sum()) for x in (counts_a, counts_b))
-    if result.df == 0:
-        return 1.0
-    ncp = _noncentrality(result.df, alpha, power, 0.0)
-    return float(min(1.0, np.sqrt(ncp * (n + m) / (4 * n * m)) + result.hidden_mass))
-
-
-def samples_needed(law: ArrayLike, tv: float, alpha: float, *, power: float = 0.999, rtol: float = 0.0) -> int:
-    """A number of draws at which `smallest_detectable_tv` is at most `tv`; about ncp / (4 tv^2).
-
-    Raises ValueError when no number of draws can tell this TV from the tolerance.
-    """
-    check_level("tv", tv)
-    check_not_negative("rtol", rtol)
-    if tv <= rtol / 2:
-        raise ValueError(f"tv must be above half the tolerance, got tv={tv!r}, rtol={rtol!r}: raise tv")
-
-    def enough(n: int) -> bool:
-        return smallest_detectable_tv(law, n, alpha, power=power, rtol=rtol) <= tv
-
-    high = 32
-    while not enough(high):
-        high *= 2
-        if high > MAX_SAMPLES:
-            raise ValueError(f"tv must be within reach of 2^50 draws, got {tv!r}: raise tv")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
 def total_variation(a: ArrayLike, b: ArrayLike) -> float:
     """Half the sum of absolute differences of two laws [k]."""
     return float(np.abs(np.asarray(a, dtype=float) - np.asarray(b, dtype=float)).sum() / 2)
@@ -193,21 +154,6 @@ def tv_upper_bound(counts: ArrayLike, law: ArrayLike, *, delta: float = 1e-3, rt
     if n == 0:
         return 1.0
     return float(min(1.0, total_variation(observed / n, p) + np.sqrt(np.log(1 / delta) / (2 * n)) + rtol / 2))
-
-
-def tv_upper_bound_two_sample(counts_a: ArrayLike, counts_b: ArrayLike, *, delta: float = 1e-3) -> float:
-    """Upper confidence bound 1 - delta on the TV of the laws of two samples, by the same argument.
-
-    TV of the two empirical laws + sqrt((1/n + 1/m) ln(1/delta) / 2).
-    """
-    a, b = as_counts("counts_a", counts_a), as_counts("counts_b", counts_b)
-    check_same_length("counts_b", b, a)
-    check_level("delta", delta)
-    n, m = a.sum(), b.sum()
-    if min(n, m) == 0:
-        return 1.0
-    radius = np.sqrt((1 / n + 1 / m) * np.log(1 / delta) / 2)
-    return float(min(1.0, total_variation(a / n, b / m) + radius))
 
 
 def pool(expected: ArrayLike, minimum: float = MIN_EXPECTED) -> Ints:

@@ -4,14 +4,13 @@ Null: given everything earlier, other rows and calls included, the next word has
 context. A decoder can emit every word with exactly the right frequency and still break it: a batch whose rows
 share a random stream, a call that repeats a seed, a uniform carried over into the next call.
 
-    CopyBet  factor of a row = 1 - e + e * 1[word = the word it may copy] / p(word)
-    LagBet   counts of the first token, separately for every first token of the call before
+    Copies  factor of a row = 1 - e + e * 1[word = the word it may copy] / p(word)
+    LagBet  counts of the first token, separately for every first token of the call before
 
 Duplicates that p makes likely are no evidence: the factor divides by p(word). A pass does *not* say that rows
 are independent: only these dependences are looked for.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -57,75 +56,6 @@ class Copies:
 
     def restore(self, saved: list[Any]) -> None:
         self.bets, self.equal, self._log_e = saved[0], saved[1], np.array(saved[2])
-
-
-class CopyBet:
-    """Evidence that rows copy earlier rows: row t copies row t - lag, for each lag, or the row it is paired with.
-
-    lags    1 for the neighbour in a batch, the batch size for the same row of the call before, ...
-    tokens  length of a word; rtol the tolerance of the law per token
-
-    Lags and pairs bet on the same rows, so their e-values are averaged.
-    """
-
-    def __init__(self, lags: Sequence[int], tokens: int, *, rtol: float = 0.0) -> None:
-        if not lags or min(lags) < 1 or len(set(lags)) < len(lags):
-            raise ValueError(f"lags must be different numbers >= 1, got {list(lags)!r}: try [1, batch size]")
-        if tokens < 1:
-            raise ValueError(f"tokens must be at least 1, got {tokens!r}: pass the length of a word")
-        check_not_negative("rtol", rtol)
-        self.lags, self.tokens, self.rtol = tuple(lags), tokens, rtol
-        self._copies = {lag: Copies(tokens, rtol=rtol) for lag in self.lags}
-        self._pairs = Copies(tokens, rtol=rtol)
-        self._recent = np.zeros((0, tokens), dtype=np.int64)
-
-    def update(self, words: ArrayLike, log_p: ArrayLike, *, pairs: ArrayLike | None = None) -> None:
-        """Add rows of words [n, L] in order, with log p(word) of each under its own context.
-
-        pairs [m, 2] of row numbers within this call, (row, an earlier row that it may copy): for rows suspected
-        to share a seed. No row may be in the first column twice: the second bet would no longer be fair.
-        """
-        x, log = np.asarray(words), np.asarray(log_p, dtype=float)
-        if x.ndim != 2 or x.shape[1] != self.tokens or (x.size and x.dtype.kind not in "iu"):
-            raise ValueError(f"words must be token ids [n, {self.tokens}], got {x.dtype} {x.shape}: one row per word")
-        if log.shape != (len(x),) or np.isnan(log).any() or (log > 1e-9).any():
-            raise ValueError(f"log_p must be one log probability <= 0 per word, got shape {log.shape}: log, not p")
-        joined = np.concatenate([self._recent, x])
-        old = len(self._recent)
-        for lag, copies in self._copies.items():
-            rows = np.arange(max(old, lag), len(joined))
-            copies.bet((joined[rows] == joined[rows - lag]).all(axis=1), log[rows - old])
-        if pairs is not None:
-            row, source = _checked_pairs(pairs, len(x))
-            self._pairs.bet((x[row] == x[source]).all(axis=1), log[row])
-        self._recent = joined[max(0, len(joined) - max(self.lags)) :]
-
-    def log_e(self) -> float:
-        """Natural logarithm of the e-value: the mean over lags and pairs."""
-        return float(logsumexp(list(self.components().values())) - np.log(len(self.lags) + 1))
-
-    def components(self) -> dict[str, float]:
-        """Log e-value of each lag and of the pairs."""
-        return {f"lag {lag}": c.log_e() for lag, c in self._copies.items()} | {"pairs": self._pairs.log_e()}
-
-    def state(self) -> dict[str, Any]:
-        """Everything `restore` needs to go on, as plain JSON."""
-        return {
-            "lags": list(self.lags),
-            "tokens": self.tokens,
-            "rtol": self.rtol,
-            "recent": self._recent.tolist(),
-            "copies": [copies.saved() for copies in self._copies.values()],
-            "pairs": self._pairs.saved(),
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from `state()` of a bet of the same settings; ValueError where they differ."""
-        check_same_settings(state, lags=list(self.lags), tokens=self.tokens, rtol=self.rtol)
-        self._recent = np.array(state["recent"], dtype=np.int64).reshape(-1, self.tokens)
-        self._pairs.restore(state["pairs"])
-        for copies, saved in zip(self._copies.values(), state["copies"], strict=True):
-            copies.restore(saved)
 
 
 class LagBet:
@@ -177,17 +107,3 @@ class LagBet:
         check_same_settings(state, rtol=self.rtol)
         self._last = state["last"]
         self._counts.restore(state["counts"])
-
-
-def _checked_pairs(pairs: ArrayLike, n: int) -> tuple[Ints, Ints]:
-    x = np.asarray(pairs)
-    if x.size == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    if x.ndim != 2 or x.shape[1] != 2 or x.dtype.kind not in "iu":
-        raise ValueError(f"pairs must be row numbers [m, 2], got {x.dtype} {x.shape}: (row, earlier row)")
-    if x.min() < 0 or x[:, 0].max() >= n or (x[:, 1] >= x[:, 0]).any():
-        bad = x[(x.min(axis=1) < 0) | (x[:, 0] >= n) | (x[:, 1] >= x[:, 0])][0].tolist()
-        raise ValueError(f"pairs must be (row, earlier row) among the {n} rows given, got {bad}: swap or drop it")
-    if len(np.unique(x[:, 0])) < len(x):
-        raise ValueError("pairs must name each row once as the later one, got one twice: keep one earlier row for each")
-    return x[:, 0].astype(np.int64), x[:, 1].astype(np.int64)

@@ -30,7 +30,6 @@ what is returned.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,20 +43,6 @@ CELL_PRIOR = -np.log(len(SCALES[::2]))
 STRENGTHS = np.exp2(-np.arange(8.0))
 FAULT_WEIGHT = 0.25
 CHUNK = 2**21  # numbers evaluated at once; bounds the memory of a look
-
-
-@dataclass(frozen=True)
-class Bet:
-    """The bet that explains the counts best, among the components and the named faults one by one.
-
-    name      "chi", "vv", "rel", "grp", "cel" or "fault NAME"
-    log_e     ln of this bet's own e-value
-    log_odds  ln of the odds over the runner-up, prior weights included; inf when there is none
-    """
-
-    name: str
-    log_e: float
-    log_odds: float
 
 
 class EMix:
@@ -98,17 +83,6 @@ class EMix:
         """ln E of each component, every one an e-value by itself; ln E is their mean (faults: 1/4) in e-values."""
         parts = self._parts(self._one(counts))
         return {name: float(parts[name][0]) for name in self._weights}
-
-    def best_bet(self, counts: ArrayLike) -> Bet:
-        """Which single bet has gained most: the diagnosis to print beside a failure, never the verdict."""
-        parts = {name: float(part[0]) for name, part in self._parts(self._one(counts)).items()}
-        prior = {name: np.log(weight) for name, weight in self._weights.items() if name != "faults"}
-        prior |= {f"fault {name}": np.log(FAULT_WEIGHT / len(self.faults)) for name in self.faults}
-        ranked = sorted(prior, key=lambda name: -(parts[name] + prior[name]))
-        best, second = ranked[:2]
-        if parts[best] == np.inf:
-            return Bet(best, np.inf, np.inf if parts[second] < np.inf else 0.0)
-        return Bet(best, parts[best], parts[best] + prior[best] - parts[second] - prior[second])
 
     def _one(self, counts: ArrayLike) -> Floats:
         observed = as_counts("counts", counts)

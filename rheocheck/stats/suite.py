@@ -6,13 +6,10 @@ depends neither on which other tests ran nor on their order. Weak evidence that 
 pooled: by a product where the seeds are independent, by the mean where the draws are the same (Vovk & Wang 2021,
 E-values: calibration, combination and applications). Both are e-values under the null that *every* sampler is
 exact; failing to reach a threshold says nothing of each.
-
-Holm (1979) and e-BH (Wang & Ramdas 2022, False discovery rate control with e-values) are for reports, "which of
-these 400 cells differ", never for a test's verdict, which would then depend on the others.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rheocheck.stats.inputs import Floats, as_vector, check_level
 
@@ -44,39 +41,6 @@ def mean(log_es: ArrayLike) -> float:
     """ln of the arithmetic mean of E_i, from ln E_i: an e-value under any dependence, as of tests of the same draws."""
     x = _log_es(log_es)
     return float(np.logaddexp.reduce(x) - np.log(len(x))) if len(x) else 0.0
-
-
-def holm(p_values: ArrayLike) -> Floats:
-    """Adjusted p-values [m]: rejecting those <= alpha keeps the chance of any false rejection <= alpha.
-
-    The largest of (m - j + 1) p_(j) over the ranks up to one's own; under any dependence.
-    """
-    p = as_vector("p_values", p_values)
-    if not np.all((p >= 0) & (p <= 1)):
-        bad = int(np.flatnonzero(~((p >= 0) & (p <= 1)))[0])
-        raise ValueError(f"p_values must lie in [0, 1], got {p[bad]} at {bad}: a NaN is a failed test, not a pass")
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-    return adjusted
-
-
-def e_bh(e: ArrayLike, q: float) -> NDArray[np.bool_]:
-    """Which of the hypotheses [m] with e-values e are rejected at false discovery rate q, under any dependence.
-
-    The k* largest, k* = max{k : k E_(k) >= m / q}.
-    """
-    x = as_vector("e", e)
-    check_level("q", q)
-    if not np.all(x >= 0):
-        bad = int(np.flatnonzero(~(x >= 0))[0])
-        raise ValueError(f"e must be e-values >= 0, got {x[bad]} at {bad}: pass exp(log_e), not log_e")
-    order = np.argsort(-x, kind="stable")
-    enough = np.flatnonzero(np.arange(1, len(x) + 1) * x[order] >= len(x) / q)
-    rejected = np.zeros(len(x), dtype=bool)
-    if len(enough):
-        rejected[order[: enough[-1] + 1]] = True
-    return rejected
 
 
 def _log_es(values: ArrayLike) -> Floats:

@@ -539,7 +539,7 @@ def test_an_event_of_probability_zero_is_a_boundary_fault():
         verdict = audit(subject, target=law, tokens=1, method="exact", progress=False)
         assert verdict.verdict == "no_bias_found"
         (found,) = verdict.boundary_faults
-        assert "is emitted on an event of probability zero" in audit_text(verdict)
+        assert "is emitted only on an event of probability zero" in audit_text(verdict)
         return found.word, found.stop
 
     assert fault(lambda: [99]) == ((99,), None)

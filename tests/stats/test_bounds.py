@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from rheocheck.stats.bounds import anytime_width, mean_empirical_tv, tv_lower, tv_upper_anytime, worst_cells
+from rheocheck.stats.bounds import anytime_width, mean_empirical_tv, tv_lower, tv_upper_anytime
 from rheocheck.stats.plan import looks
 from tests.stats.laws import BIASES, soft3, uniform
 
@@ -78,23 +78,6 @@ def test_the_lower_bound_by_hand():
     assert tv_lower([0, 0], [0, 0], [0.5, 0.5], delta=0.05) == 0.0
 
 
-def test_worst_cells_by_hand():
-    p, counts = [0.5, 0.3, 0.2, 0.0], [400, 390, 209, 1]
-    first, second, third = worst_cells(counts, p, top=3)
-    assert (first.cell, first.z, first.frequency, first.probability) == (3, np.inf, 0.001, 0.0)
-    assert (second.cell, third.cell) == (0, 1)
-    # The binomial tail P(X <= 400), n = 1000, p = 1/2, is 1.36e-10: a normal z of -6.3.
-    assert second.z == pytest.approx(scipy_stats.norm.ppf(scipy_stats.binom.cdf(400, 1000, 0.5)), rel=0.01)
-    exact = scipy_stats.binomtest(390, 1000).proportion_ci(1 - 1e-3 / 4)
-    assert (third.low, third.high) == pytest.approx((exact.low, exact.high))
-    assert worst_cells([0, 0], [0.5, 0.5]) == () and worst_cells([5, 5], [0.5, 0.5])[0].z == 0
-
-
-def test_one_hit_where_none_was_expected_is_not_worth_a_hundred_sigmas():
-    cell = worst_cells([9999, 1], [1 - 1e-8, 1e-8], top=1)[0]
-    assert cell.z == pytest.approx(-scipy_stats.norm.ppf(1e-4), rel=0.12)
-
-
 @pytest.mark.parametrize("n, p", [(1, [0.5, 0.5]), (7, [0.6, 0.3, 0.1]), (50, [0.98, 0.02]), (40, [0.25] * 4)])
 def test_mean_empirical_tv_against_enumeration(n, p):
     x = np.arange(n + 1)
@@ -115,7 +98,6 @@ BAD = {
     "rtol": (lambda: tv_upper_anytime([1, 1], [0.5, 0.5], n_opt=1, rtol=-1), "rtol must be a finite number >= 0"),
     "counts": (lambda: tv_lower([1, -1], [1, 1], [0.5, 0.5], delta=0.1), "counts_first_half must be whole numbers"),
     "second": (lambda: tv_lower([1, 1], [1, 0.5], [0.5, 0.5], delta=0.1), "counts_second_half must be whole numbers"),
-    "length": (lambda: worst_cells([1, 1, 1], [0.5, 0.5]), "law must have one entry per cell, got 2 for 3 counts"),
 }
 
 

@@ -231,25 +231,16 @@ def test_rejects_every_planted_bias_within_the_planned_sample(k, bias):
 
 
 @pytest.mark.distribution
-def test_named_faults_find_their_fault_sooner_and_name_it():
-    """Target soft3 64, faults flat and zipf at strength 0.02; 20 runs: the right name in at least 18 (seed 9)."""
+def test_named_faults_find_their_fault_sooner():
+    """Target soft3 64, faults flat and zipf at strength 0.02; 20 runs: the best bet in at least 18 (seed 9)."""
     p = soft3(64)
     laws = {"flat": uniform(64), "zipf": zipf(64), "reversed": p[::-1].copy()}
     mix, plain, rng = EMix(p, faults=laws), EMix(p), np.random.default_rng(9)
     for name in ("flat", "zipf"):
         counts = rng.multinomial(20_000, 0.98 * p + 0.02 * laws[name], size=20)
-        bets = [mix.best_bet(c) for c in counts]
-        assert sum(bet.name == f"fault {name}" for bet in bets) >= 18
+        parts = [mix.components(c) for c in counts]
+        assert sum(max(part, key=part.get) == "faults" for part in parts) >= 18
         assert np.median(mix.log_e_many(counts)) > np.median(plain.log_e_many(counts))
-        assert all(bet.log_odds >= 0 for bet in bets)
-
-
-def test_best_bet_without_faults_and_on_an_impossible_cell():
-    p = soft3(64)
-    counts = np.random.default_rng(10).multinomial(20_000, BIASES["cell"](p, 0.05))
-    bet, parts = EMix(p).best_bet(counts), EMix(p).components(counts)
-    assert bet.name == max(parts, key=parts.get) and bet.log_e == parts[bet.name]
-    assert EMix([0.5, 0.5, 0]).best_bet([1, 1, 1]).log_e == np.inf
 
 
 @given(st.permutations(range(6)), st.lists(st.integers(0, 300), min_size=6, max_size=6))

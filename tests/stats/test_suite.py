@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheocheck.stats.emix import EMix
-from rheocheck.stats.suite import LAMBDAS, assertion_alpha, e_bh, holm, mean, mixed_product
+from rheocheck.stats.suite import LAMBDAS, assertion_alpha, mean, mixed_product
 from tests.stats.laws import soft3, spread
 
 logs = st.lists(st.floats(-30, 30), max_size=12)
@@ -32,32 +32,6 @@ def test_edges():
     assert mean([-np.inf, 0.0]) == pytest.approx(np.log(0.5))
     assert mixed_product([5000.0, 5000.0]) > 9990
     assert assertion_alpha() == pytest.approx(1e-9)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=10), st.floats(0.001, 0.999))
-def test_holm_is_its_definition(p, alpha):
-    """Step down: reject the smallest while p_(j) <= alpha / (m - j + 1)."""
-    order, rejected = np.argsort(p, kind="stable"), set()
-    for j, i in enumerate(order):
-        if p[i] * (len(p) - j) > alpha:
-            break
-        rejected.add(int(i))
-    assert set(np.flatnonzero(holm(p) <= alpha)) == rejected
-
-
-def test_holm_by_hand():
-    # The worked example of R's p.adjust: 0.01, 0.02, 0.03, 0.04, 0.05 -> 0.05, 0.08, 0.09, 0.09, 0.09
-    assert holm([0.01, 0.02, 0.03, 0.04, 0.05]) == pytest.approx([0.05, 0.08, 0.09, 0.09, 0.09])
-    assert holm([0.9, 0.001]) == pytest.approx([0.9, 0.002])
-
-
-@given(st.lists(st.floats(0, 1e6) | st.just(float("inf")), min_size=1, max_size=10), st.floats(0.001, 0.999))
-def test_e_bh_is_its_definition(e, q):
-    m, ranked = len(e), sorted(e, reverse=True)
-    k = max((k for k in range(1, m + 1) if k * ranked[k - 1] >= m / q), default=0)
-    rejected = e_bh(e, q)
-    assert rejected.sum() == k
-    assert k == 0 or min(np.array(e)[rejected]) == ranked[k - 1]
 
 
 @pytest.mark.distribution
@@ -92,10 +66,6 @@ def test_twenty_perfect_samplers_raise_no_alarm():
 BAD = {
     "NaN": (lambda: mixed_product([0.0, np.nan]), "log_es must not be NaN, got one at 1: rerun"),
     "NaN mean": (lambda: mean([np.nan]), "log_es must not be NaN, got one at 0: rerun"),
-    "p": (lambda: holm([0.5, 1.5]), r"p_values must lie in \[0, 1\], got 1.5 at 1"),
-    "p NaN": (lambda: holm([np.nan]), r"p_values must lie in \[0, 1\], got nan at 0: a NaN is a failed test"),
-    "log e": (lambda: e_bh([1.0, -2.0], 0.1), "e must be e-values >= 0, got -2.0 at 1: pass exp"),
-    "q": (lambda: e_bh([1.0], 0), "q must lie strictly between 0 and 1, got 0"),
     "capacity": (lambda: assertion_alpha(capacity=0), "capacity must be a number of assertions >= 1, got 0"),
     "alpha": (lambda: assertion_alpha(2.0), "suite_alpha must lie strictly between 0 and 1, got 2.0"),
 }
