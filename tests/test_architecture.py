@@ -1,6 +1,7 @@
 """The layers of the design, exported names, and what an import costs."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +84,36 @@ def test_third_parties_stay_in_their_place(package):
             name = module.split(".")[0]
             if name not in sys.stdlib_module_names and name != "rheocheck":
                 assert name in THIRD[package], f"{path} imports {module}"
+
+
+def import_graph(paths):
+    """{module: modules of ours that it imports, anywhere in the file}."""
+    names = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__") for path in paths
+    }
+    graph = {}
+    for path in paths:
+        module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        below = graph.setdefault(module, set())
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                below |= {alias.name for alias in node.names} & names
+            elif isinstance(node, ast.ImportFrom):
+                said = {f"{node.module}.{alias.name}" for alias in node.names}
+                below |= said & names or {node.module} & names
+    return graph
+
+
+def test_no_import_circles():
+    """Not between packages, not inside one, and not by imports that are made late."""
+    graphlib.TopologicalSorter(import_graph(sorted(PACKAGE.rglob("*.py")))).prepare()
+
+
+def test_an_import_circle_would_be_found():
+    graph = import_graph(sorted(PACKAGE.rglob("*.py")))
+    graph["rheocheck.core.errors"].add("rheocheck.core.pair")
+    with pytest.raises(graphlib.CycleError, match="rheocheck.core.pair"):
+        graphlib.TopologicalSorter(graph).prepare()
 
 
 def test_every_package_has_a_layer():

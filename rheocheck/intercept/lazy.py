@@ -9,15 +9,14 @@ settles how many drafts are accepted.
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rheocheck.intercept.errors import line, not_understood, refusal
+from rheocheck.intercept.asking import check_current, choose_cell
 from rheocheck.intercept.noise import Noise
-from rheocheck.intercept.uniform import START, Cell, Cut, Uniform, measure
+from rheocheck.intercept.uniform import Cell, Cut, Uniform
 
 MAX_ROWS = 64
 Predicate = tuple[Noise, str, Any]  # noise, comparison, number
@@ -67,7 +66,7 @@ class Lazy:
                 break
             groups = _groups(table)
             cells = [(axis.cells[group[0]][0], axis.cells[group[-1]][1]) for group in groups]
-            table = table[groups[_choose_cell(axis.uniform, cells)][0]]  # the rows of a group are the same
+            table = table[groups[choose_cell(axis.uniform, cells)][0]]  # the rows of a group are the same
         return lazy.rows[first[int(table.flat[0])]]
 
 
@@ -109,7 +108,7 @@ def compared(predicates: Iterable[Predicate | bool], shape: tuple[int, ...]) -> 
     for uniform, at in cuts.values():
         cells = uniform.cells(at)
         if budget * len(cells) > MAX_ROWS:
-            cells = [cells[_choose_cell(uniform, cells)]]
+            cells = [cells[choose_cell(uniform, cells)]]
         budget *= len(cells)
         axes.append(Axis(uniform, tuple(cells)))
     rows = []
@@ -118,75 +117,6 @@ def compared(predicates: Iterable[Predicate | bool], shape: tuple[int, ...]) -> 
         values = [x if isinstance(x, bool) else x[2](start[id(x[0])]) for x in truths]
         rows.append(np.array(values, dtype=bool).reshape(shape))
     return Lazy(tuple(axes), tuple(rows))
-
-
-def decide(uniform: Uniform, cuts: Sequence[Cut], holds: Callable[[Cut], bool]) -> bool:
-    """Whether a comparison of one uniform holds, decided now."""
-    check_current(uniform)
-    cells = uniform.cells(cuts)
-    groups = [list(group) for _, group in itertools.groupby(cells, key=lambda cell: holds(cell[0]))]
-    joined = [(group[0][0], group[-1][1]) for group in groups]
-    return holds(joined[_choose_cell(uniform, joined)][0])
-
-
-def decide_index(uniform: Uniform, edges: Sequence[Fraction]) -> int:
-    """How many of some rising edges lie at or below one uniform, decided now: a draw by inverting a distribution."""
-    check_current(uniform)
-    cells = uniform.cells([(edge, 0) for edge in edges])
-    start = cells[_choose_cell(uniform, cells)][0]
-    return sum((edge, 0) <= start for edge in edges)
-
-
-def decide_floor(noise: Noise) -> int:
-    """The integer part of a noise, decided now."""
-    check_current(noise.uniform)
-    low, high = noise.ends()
-    if not np.isfinite(float(low)) or not np.isfinite(float(high)) or high - low > 4096:
-        raise not_understood("the integer part of an unbounded random number", "draw an index from fewer outcomes")
-    first = low.__floor__()
-    cuts: list[Cut] = []
-    for n in range(first, high.__floor__() + 1):
-        cuts += noise.truth(">=", Fraction(n))[0]
-    cells = noise.uniform.cells(cuts)
-    cell = cells[_choose_cell(noise.uniform, cells)]
-    middle = noise.at((cell[0][0] + cell[1][0]) / 2)
-    return int(middle.__floor__())
-
-
-def check_run(uniform: Uniform) -> None:
-    """Refuse a uniform of an earlier run."""
-    from rheocheck.intercept.search import current
-
-    if uniform.run is not current():
-        raise refusal(
-            f"a subject must draw its noise in the call that uses it, got noise of an earlier call at {line()}: "
-            "it keeps state between calls; build everything inside the call"
-        )
-
-
-def check_current(uniform: Uniform) -> None:
-    """Refuse a uniform of an earlier run, and one that has run in a race."""
-    check_run(uniform)
-    if uniform.races is not None:
-        raise not_understood("noise of a finished race compared with a number", "draw fresh noise")
-
-
-def _choose_cell(uniform: Uniform, cells: Sequence[Cell]) -> int:
-    """Decide in which of some cells, which fill what is known, the uniform lies; it is then known to lie there."""
-    check_current(uniform)
-    if len(cells) > 1:
-        total = sum(measure(cell) for cell in cells)
-        if total:
-            weights = [measure(cell) / total for cell in cells]
-        else:  # within an event of probability zero
-            weights = [Fraction(int(i == 0)) for i in range(len(cells))]
-        null = [i for i, cell in enumerate(cells) if not measure(cell) and cell[0] == START]
-        own = uniform.number if uniform.about is None else None  # a hidden uniform is one draw, however it is asked
-        index = uniform.run.choose(weights, lambda i: uniform.lies(cells[i]), null, own)
-    else:
-        index = 0
-    uniform.narrow(cells[index])
-    return index
 
 
 def _groups(table: NDArray[np.int64]) -> list[list[int]]:

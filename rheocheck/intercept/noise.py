@@ -13,6 +13,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from rheocheck.intercept.asking import check_current, choose_cell, decide
 from rheocheck.intercept.errors import check_precision, not_understood
 from rheocheck.intercept.uniform import Cut, Uniform
 
@@ -30,6 +31,11 @@ COMPARE = {
     "!=": operator.ne,
 }
 
+# What the arrays of noise of a library do for a single one; they put it here when they are loaded, before any run.
+#     numpy  value -> a noise as an array without dimensions, anything else as it is
+#     torch  its protocol for functions (func, types, args, kwargs)
+ARRAYS: dict[str, Callable[..., Any]] = {}
+
 
 class Noise:
     """A monotone function of one uniform. Comparing it with a number decides on which side it lies."""
@@ -40,24 +46,20 @@ class Noise:
         self.uniform, self.steps = uniform, steps
 
     def __array_ufunc__(self, *args: Any, **kwargs: Any) -> Any:
-        from rheocheck.intercept.numpy_arrays import array_of_one
-
         for value in args:
             check_precision(getattr(value, "dtype", None))
-        return array_of_one(self).__array_ufunc__(*map(array_of_one, args), **kwargs)
+        one = ARRAYS["numpy"]
+        return one(self).__array_ufunc__(*map(one, args), **kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from rheocheck.intercept.numpy_arrays import array_of_one
-
-        return array_of_one(self).__array_function__(func, types, tuple(map(array_of_one, args)), kwargs)
+        one = ARRAYS["numpy"]
+        return one(self).__array_function__(func, types, tuple(map(one, args)), kwargs)
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        from rheocheck.intercept.torch_tensors import NoiseTensor, tensor_of_one
-
         for value in args:
             check_precision(getattr(value, "dtype", None))
-        return NoiseTensor.__torch_function__(func, types, tuple(map(tensor_of_one, args)), kwargs)
+        return ARRAYS["torch"](func, types, args, kwargs)
 
     def then(self, *step: Any) -> "Noise":
         """The function followed by one more step."""
@@ -151,8 +153,6 @@ class Noise:
 
     def _compare(self, op: str, other: Any) -> Any:
         def decided(c: Number) -> bool:
-            from rheocheck.intercept.lazy import decide
-
             cuts, holds = self.truth(op, c)
             return decide(self.uniform, cuts, holds)
 
@@ -196,9 +196,18 @@ class Noise:
 
     def floor(self) -> int:
         """The integer part, decided now: int(u * n) is a draw of n outcomes."""
-        from rheocheck.intercept.lazy import decide_floor
-
-        return decide_floor(self)
+        check_current(self.uniform)
+        low, high = self.ends()
+        if not math.isfinite(low) or not math.isfinite(high) or high - low > 4096:
+            raise not_understood("the integer part of an unbounded random number", "draw an index from fewer outcomes")
+        first = low.__floor__()
+        cuts: list[Cut] = []
+        for n in range(first, high.__floor__() + 1):
+            cuts += self.truth(">=", Fraction(n))[0]
+        cells = self.uniform.cells(cuts)
+        cell = cells[choose_cell(self.uniform, cells)]
+        middle = self.at((cell[0][0] + cell[1][0]) / 2)
+        return int(middle.__floor__())
 
     def truncated(self) -> int:
         """What int() makes of it, decided now; of a number that may be negative that is not the integer part."""
@@ -239,9 +248,7 @@ def _with_number(noise: Noise, other: Any, operation: str, then: Callable[[Numbe
     if getattr(other, "shape", ()) != () or hasattr(other, "cells") or hasattr(other, "lazy"):
         if not hasattr(other, "aval"):
             return NotImplemented
-        from rheocheck.intercept.numpy_arrays import array_of_one  # JAX leaves it to us
-
-        return getattr(array_of_one(noise), operation)(other)
+        return getattr(ARRAYS["numpy"](noise), operation)(other)  # JAX leaves it to us
     try:
         number = as_number(other)
     except (TypeError, ValueError):

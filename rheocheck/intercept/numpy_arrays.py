@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rheocheck.intercept import symbols
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.lazy import Lazy, together
-from rheocheck.intercept.noise import Noise
+from rheocheck.intercept.noise import ARRAYS, Noise
 from rheocheck.intercept.symbols import Cells
 
 ADVICE = "compare it with a number, race it by argmax, or audit by sampling"
@@ -208,6 +208,9 @@ class LazyArray(NDArrayOperatorsMixin):
 def array_of_one(value: Any) -> Any:
     """A Noise as an array without dimensions; anything else as it is."""
     return NoiseArray(_cells(value)) if isinstance(value, Noise) else value
+
+
+ARRAYS["numpy"] = array_of_one
 
 
 PURE = frozenset(

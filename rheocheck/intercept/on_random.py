@@ -15,10 +15,10 @@ from functools import partial
 from typing import Any
 
 from rheocheck.intercept import sampling
+from rheocheck.intercept.asking import decide_index
 from rheocheck.intercept.complaints import NotProbabilities
 from rheocheck.intercept.door import SEED, URANDOM, Door
 from rheocheck.intercept.errors import importing, not_understood
-from rheocheck.intercept.lazy import decide_index
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.positions import WORDS, Stretch, Twister, stretch

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from rheocheck.intercept.asking import check_run
 from rheocheck.intercept.errors import not_understood
-from rheocheck.intercept.lazy import check_run
 from rheocheck.intercept.noise import Noise, Number, exp_of, log_of, root_of
 from rheocheck.intercept.uniform import Uniform
 

@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from rheocheck.intercept import symbols
 from rheocheck.intercept.errors import check_precision, not_understood
 from rheocheck.intercept.lazy import Lazy, together
-from rheocheck.intercept.noise import Noise
+from rheocheck.intercept.noise import ARRAYS, Noise
 from rheocheck.intercept.symbols import Cells
 
 ADVICE = "compare it with a number, race it by argmax, or audit by sampling"
@@ -197,6 +197,13 @@ def cells_of(value: Any) -> Cells:
 def tensor_of_one(value: Any) -> Any:
     """A Noise as a tensor without dimensions; anything else as it is."""
     return noise_tensor(cells_of(value), torch.get_default_dtype(), None) if isinstance(value, Noise) else value
+
+
+def _function_of_one(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    return NoiseTensor.__torch_function__(func, types, tuple(map(tensor_of_one, args)), kwargs)
+
+
+ARRAYS["torch"] = _function_of_one
 
 
 def name_of(func: Any) -> str:

@@ -8,16 +8,22 @@ and every set that comparisons can carve out is an interval between two cuts, ha
 interval from (0, 0) to (0, 1) is the single number 0: a coin that may be 0 can land there, with probability zero.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rheocheck.intercept.run import Run
+from typing import Protocol
 
 Cut = tuple[Fraction, int]
 Cell = tuple[Cut, Cut]
 START, END = (Fraction(0), 0), (Fraction(1), 0)
+
+
+class Chooser(Protocol):
+    """The run that a uniform belongs to: it takes one branch of a choice (see `Run.choose`)."""
+
+    def choose(
+        self, weights: Sequence[Fraction], what: Callable[[int], str], null: Sequence[int] = (),
+        uniform: int | None = None,
+    ) -> int: ...  # fmt: skip
 
 
 class Uniform:
@@ -30,7 +36,7 @@ class Uniform:
 
     __slots__ = ("about", "hi", "lo", "number", "races", "run")
 
-    def __init__(self, run: "Run", number: int) -> None:
+    def __init__(self, run: Chooser, number: int) -> None:
         self.run, self.number = run, number
         self.lo, self.hi = START, END
         self.races: object | None = None
