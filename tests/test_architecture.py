@@ -131,7 +131,7 @@ LIGHT = ("cells", "claims", "evidence", "intervals", "paper", "pieces", "result"
 # Files about one library, which import it at the top and are themselves imported late, once that library is there.
 ABOUT_ONE = {
     f"intercept/{name}.py"
-    for name in ("doors_torch", "jax_halves", "on_jax", "on_torch", "torch_operations", "torch_tensors")
+    for name in ("doors_torch", "jax_halves", "sources/jax", "sources/torch", "torch_operations", "torch_tensors")
 }
 
 

@@ -2,7 +2,7 @@
 
     refused   the operating system's bytes and names made of them; other processes and the network (`outside`)
     marked    the hash of a string or an object, and `clocks`: `readings` that may be printed and decide nothing
-    followed  `random.SystemRandom` and `secrets` (`on_random`); threads older than the audit (`doors_torch`)
+    followed  `random.SystemRandom` and `secrets` (`sources.random`); threads older than the audit (`doors_torch`)
     kept      raw words and states of NumPy's bit generators and seed sequences (`doors_numpy`), and the seeds that
               torch draws (`doors_torch`): generators are made of them, the subject sees readings or is refused
 

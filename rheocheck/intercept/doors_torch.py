@@ -1,6 +1,6 @@
 """The doors of torch: fresh seeds read back, and threads that are older than the audit.
 
-A dispatch mode holds for one thread. Threads started in a run enter it when they start (on_torch); of older ones,
+A dispatch mode holds for one thread. Threads started in a run enter it when they start (sources.torch); of older ones,
 those of a pool enter it for each task, and any other one for each draw.
 """
 

@@ -10,9 +10,8 @@ that they decide something, and a rare event of that kind slips through.
 """
 
 import inspect
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,13 +22,12 @@ from rheocheck.core.pair import Context
 from rheocheck.intercept.complaints import complaint
 from rheocheck.intercept.doors import entropy_doors
 from rheocheck.intercept.errors import crash, refusals_kept
-from rheocheck.intercept.on_random import random_randomness
-from rheocheck.intercept.patching import SOURCES, one_scan
-from rheocheck.intercept.readings import seedable
+from rheocheck.intercept.patching import REPLACED, one_scan
 from rheocheck.intercept.reuse import Reuse, reused
 from rheocheck.intercept.run import Choice, Run, Step, rounded
 from rheocheck.intercept.search import Search, current, perform
 from rheocheck.intercept.seeding import ENUMERATION, call_seed, first_seed, seed_globals
+from rheocheck.intercept.sources import imported, sources
 from rheocheck.intercept.streams import Streams, check_fresh
 from rheocheck.intercept.words import failed_word, read_word
 
@@ -200,10 +198,13 @@ class _Caller:
 
     def __enter__(self) -> "_Caller":
         self._stack = ExitStack()
-        self._libraries = _libraries()
-        self._stack.enter_context(one_scan(SOURCES))
-        for source in _sources(self._streams):
-            self._stack.enter_context(source)
+        self._libraries = imported()
+        self._stack.enter_context(one_scan(REPLACED))
+        found = list(sources())
+        self._stack.enter_context(entropy_doors([pair for source in found for pair in source.stand_ins()]))
+        for source in found:
+            for context in source.followed(self._streams):
+                self._stack.enter_context(context)
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -229,8 +230,8 @@ class _Caller:
                 raise _raised(error, call) from error
             word = failed_word(self._tokens)
         self._streams.check()
-        if _libraries() != self._libraries:
-            late = ", ".join(sorted(_libraries() - self._libraries))
+        if imported() != self._libraries:
+            late = ", ".join(library for library in imported() if library not in self._libraries)
             raise NotUnderstood(
                 f"what draws random numbers must be imported before an exact audit, got {late} imported by the first "
                 "call: import it at the top of the module"
@@ -264,49 +265,6 @@ def _raised(error: BaseException, call: str) -> InputError:
         f"{call} must return token ids, it raised {what}; its random choices were --replay {choices or repr('')}: run "
         "them again, or audit by sampling"
     )
-
-
-def _libraries() -> set[str]:
-    return {name for name in ("numpy", "torch", "jax") if name in sys.modules}
-
-
-def _sources(streams: Streams) -> Iterator[Any]:
-    """The libraries to intercept: those that are imported."""
-    yield entropy_doors(_stand_ins())
-    yield random_randomness(streams)
-    if "numpy" in sys.modules:
-        from rheocheck.intercept.doors_numpy import numpy_seeding
-        from rheocheck.intercept.older import older_sources
-        from rheocheck.intercept.on_numpy import numpy_randomness
-
-        yield numpy_seeding()
-        yield older_sources(streams)
-        yield numpy_randomness(streams)
-    if "torch" in sys.modules:
-        from rheocheck.intercept.on_torch import torch_randomness
-
-        yield torch_randomness(streams)
-    if "jax" in sys.modules:
-        from rheocheck.intercept.on_jax import jax_randomness
-
-        yield jax_randomness(streams)
-
-
-def _stand_ins() -> list[tuple[Any, Any]]:
-    """What stands in for the doors of the libraries that are imported."""
-    pairs = []
-    if "numpy" in sys.modules:
-        from rheocheck.intercept.doors_numpy import numpy_pairs
-
-        pairs += numpy_pairs()
-    if "torch" in sys.modules:
-        from rheocheck.intercept.doors_torch import torch_pairs
-
-        pairs += torch_pairs()
-    if "jax" in sys.modules:
-        keys = sys.modules["jax"].random
-        pairs += [(seeder, seedable(seeder)) for seeder in (keys.key, keys.PRNGKey)]
-    return pairs
 
 
 def takes_seed(subject: Callable[..., Any]) -> bool:

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 
 from rheocheck.core.errors import NotUnderstood
+from rheocheck.intercept.sources import SOURCES
 
 OURS = os.path.dirname(__file__) + os.sep
 CALLER = os.path.join(os.path.dirname(__file__), "enumeration.py")
 HALVES = ("float16", "bfloat16")
 LIBRARIES = (
-    *("torch", "numpy", "jax", "random", "bisect", "contextlib", "functools"),
+    *(*SOURCES, "bisect", "contextlib", "functools"),
     *("concurrent", "datetime", "multiprocessing", "pathlib", "secrets", "socket", "subprocess", "threading", "uuid"),
 )
 

@@ -24,7 +24,7 @@ def replaced(owner: Any, names: Mapping[str, Any]) -> Iterator[None]:
                 setattr(owner, name, value)
 
 
-SOURCES = (  # modules whose functions are replaced; to be asked for in one scan
+REPLACED = (  # modules whose functions are replaced; to be asked for in one scan
     *("_thread", "builtins", "datetime", "math", "os", "random", "resource", "secrets", "time", "timeit", "uuid"),
     *("numpy.random", "torch", "torch.cuda", "torch.random", "jax.numpy", "jax.random"),
 )

@@ -355,7 +355,7 @@ def test_jax_compiled_before_the_audit_is_seen():
 def test_the_primitive_behind_jax_s_randomness_is_found():
     """It is private and may move; without it, draws by other names than those of jax.random would not be seen."""
     pytest.importorskip("jax")
-    from rheocheck.intercept.on_jax import BITS
+    from rheocheck.intercept.sources.jax import BITS
 
     assert hasattr(BITS, "bind")
 

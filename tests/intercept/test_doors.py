@@ -797,7 +797,7 @@ def test_draws_on_other_devices_are_refused():
 
 def test_without_its_guard_a_door_gives_a_false_law(monkeypatch):
     """The planted fault: what these tests would miss if the words of bit generators were left alone."""
-    from rheocheck.intercept import enumeration
+    from rheocheck.intercept.sources import numpy
 
-    monkeypatch.setattr(enumeration, "_stand_ins", list)
+    monkeypatch.setattr(numpy.SOURCE, "stand_ins", list)
     assert enumerate_law(lambda context, n_tokens: [a_raw_word(5)], (), 1).law == {(0,): 1}

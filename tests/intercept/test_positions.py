@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from rheocheck.intercept import on_random, on_torch
 from rheocheck.intercept.positions import Twister, just_seeded, numpy_position, stretch, twisted
 from rheocheck.intercept.real_draws import draw_numpy_really, draw_really
+from rheocheck.intercept.sources import random as on_random
+from rheocheck.intercept.sources import torch as on_torch
 
 ENGINES = "MT19937 PCG64 PCG64DXSM Philox SFC64".split()
 

@@ -7,9 +7,11 @@ import pytest
 import torch
 
 from rheocheck.audit import audit
-from rheocheck.intercept import conformance, enumerate_law, on_random, on_torch
+from rheocheck.intercept import conformance, enumerate_law
 from rheocheck.intercept.positions import numpy_position, stretch
 from rheocheck.intercept.seeding import call_seed, first_seed, seed_globals
+from rheocheck.intercept.sources import random as on_random
+from rheocheck.intercept.sources import torch as on_torch
 
 SEEDS = [0, 1, 5, 2**31, 2**32 - 1]
 

@@ -9,7 +9,9 @@ import re
 
 import pytest
 
-from rheocheck.intercept import NotUnderstood, on_jax, on_torch, sampling, symbols
+from rheocheck.intercept import NotUnderstood, sampling, symbols
+from rheocheck.intercept.sources import jax as on_jax
+from rheocheck.intercept.sources import torch as on_torch
 from tests.intercept.standins import ALPHA, COMMAND, DRAWS, LIBRARIES, PAGE, compare, standins
 
 QUICK = 20_000

@@ -8,7 +8,7 @@ all). One that cannot be replaced must not be drawn from: its state would tell.
 import gc
 import types
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -16,10 +16,11 @@ import numpy as np
 
 from rheocheck.intercept import sampling, symbols
 from rheocheck.intercept.complaints import NotProbabilities
+from rheocheck.intercept.doors_numpy import numpy_pairs, numpy_seeding
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import LazyArray, NoiseArray, wrapped
-from rheocheck.intercept.older import OLDER
+from rheocheck.intercept.older import OLDER, older_sources
 from rheocheck.intercept.patching import alive, rebound
 from rheocheck.intercept.positions import numpy_position, stretch
 from rheocheck.intercept.readings import plain
@@ -276,3 +277,14 @@ def _shape(size: Any) -> tuple[int, ...]:
 def _array(cells: Any, shape: tuple[int, ...]) -> NoiseArray | Noise:
     """An array of noise; one Noise where NumPy hands out a scalar."""
     return NoiseArray(cells) if shape else cells[()]
+
+
+class _Source:
+    def stand_ins(self) -> list[tuple[Any, Any]]:
+        return numpy_pairs()
+
+    def followed(self, streams: Streams) -> list[AbstractContextManager[None]]:
+        return [numpy_seeding(), older_sources(streams), numpy_randomness(streams)]
+
+
+SOURCE = _Source()

@@ -9,7 +9,7 @@ import functools
 import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 
 from rheocheck.intercept import sampling, symbols
 from rheocheck.intercept.complaints import SENTENCES, NotProbabilities
-from rheocheck.intercept.doors_torch import refuse_devices, torch_threads
+from rheocheck.intercept.doors_torch import refuse_devices, torch_pairs, torch_threads
 from rheocheck.intercept.errors import not_understood
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.positions import WORDS, Twister, stretch
@@ -265,3 +265,14 @@ def _key(value: Any, contents: bool = True) -> Any:
 def _order(tensor: torch.Tensor) -> tuple[int, ...]:
     """The dimensions from the slowest to the fastest in memory: torch draws in that order."""
     return tuple(sorted((d for d, n in enumerate(tensor.shape) if n > 1), key=lambda d: -tensor.stride(d)))
+
+
+class _Source:
+    def stand_ins(self) -> list[tuple[Any, Any]]:
+        return torch_pairs()
+
+    def followed(self, streams: Streams) -> list[AbstractContextManager[None]]:
+        return [torch_randomness(streams)]
+
+
+SOURCE = _Source()

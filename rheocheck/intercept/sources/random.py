@@ -9,7 +9,7 @@ import math
 import random
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -242,3 +242,14 @@ def _math(name: str, original: Callable[..., float]) -> Callable[..., Any]:
         return x.power(0.5) if name == "sqrt" else getattr(x, name)()
 
     return function
+
+
+class _Source:
+    def stand_ins(self) -> list[tuple[Any, Any]]:
+        return []
+
+    def followed(self, streams: Streams) -> list[AbstractContextManager[None]]:
+        return [random_randomness(streams)]
+
+
+SOURCE = _Source()

@@ -7,7 +7,7 @@ is compiled anew, and the primitive that every random number comes from refuses 
 
 import importlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import jax
@@ -20,6 +20,7 @@ from rheocheck.intercept.noise import Noise
 from rheocheck.intercept.numpy_arrays import Immutable, LazyArray, NoiseArray, wrapped
 from rheocheck.intercept.patching import rebound, replaced
 from rheocheck.intercept.positions import Stretch
+from rheocheck.intercept.readings import seedable
 from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 
@@ -243,3 +244,14 @@ def _plain(value: Any) -> Any:
 
 def _decided(value: Any) -> Any:
     return jnp.asarray(numpy_arrays.decided(value)) if isinstance(value, LazyArray) else value
+
+
+class _Source:
+    def stand_ins(self) -> list[tuple[Any, Any]]:
+        return [(seeder, seedable(seeder)) for seeder in (jax.random.key, jax.random.PRNGKey)]
+
+    def followed(self, streams: Streams) -> list[AbstractContextManager[None]]:
+        return [jax_randomness(streams)]
+
+
+SOURCE = _Source()
