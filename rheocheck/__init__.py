@@ -7,7 +7,23 @@ Names are loaded when they are first used: importing the package imports nothing
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rheocheck.core import (
+        Decoder,
+        InputError,
+        MissingExtra,
+        Node,
+        Pair,
+        RheocheckError,
+        Shape,
+        Slot,
+        Tree,
+        normalise,
+    )
+    from rheocheck.exact import Budget, Verification, Witness, certify, relabel, verify
+    from rheocheck.formats import load_pair
 
 _HOMES = {
     "rheocheck.core": ("Decoder", "InputError", "MissingExtra", "Node", "Pair", "RheocheckError", "Shape", "Slot",
@@ -17,7 +33,25 @@ _HOMES = {
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [*sorted(_HOME_OF)]
+__all__ = [
+    "Budget",
+    "Decoder",
+    "InputError",
+    "MissingExtra",
+    "Node",
+    "Pair",
+    "RheocheckError",
+    "Shape",
+    "Slot",
+    "Tree",
+    "Verification",
+    "Witness",
+    "certify",
+    "load_pair",
+    "normalise",
+    "relabel",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

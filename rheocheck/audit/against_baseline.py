@@ -180,7 +180,7 @@ class AgainstBaseline:
 
     def detectable(self) -> float:
         """Smallest TV of the object found with power 99.9 %: two samples see what one sample of half the size does."""
-        law = _about(sum(self._both()))  # a pilot sees too little of a large law
+        law = _about(np.sum(self._both(), axis=0))  # a pilot sees too little of a large law
         found = (smallest_detectable_tv(p, self.n // 2, self.alpha / STATISTICS) for p in (self.law, law))
         return max(found)
 

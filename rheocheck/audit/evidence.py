@@ -25,11 +25,14 @@ class Evidence(Protocol):
     """
 
     reference: str
-    log_e: float
-    peak: float
-    tv_upper: float
     plan: Plan
 
+    @property
+    def log_e(self) -> float: ...
+    @property
+    def peak(self) -> float: ...
+    @property
+    def tv_upper(self) -> float: ...
     @property
     def n(self) -> int: ...
     @property

@@ -199,7 +199,7 @@ class _Outcome:
         found = exact_witness(self.found[0], self.reference, self.float_tolerance)
         witness = found and Witness(self.context + found.context, found.token, found.emitted, found.target)
         path = unexplained_path(self.found[0], self.reference, self.seen, found)
-        witness = witness and described(witness, self.size, path and path.failure)
+        witness = witness and described(witness, self.size, path.failure if path else None)
         if path is None:
             return witness, None
         indices = [choice.index for choice in path.choices]

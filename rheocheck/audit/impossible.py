@@ -188,7 +188,7 @@ class ImpossibleApart:
         """log10 E of each statistic that had data."""
         return {NAME: math.inf} if self.apart.n else self.possible.statistics()
 
-    def estimate(self) -> float:
+    def estimate(self) -> float | None:
         """Estimate of TV of the object: of impossible output its share, which TV is at least."""
         return self.apart.n / self.n if self.apart.n else self.possible.estimate()
 

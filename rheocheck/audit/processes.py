@@ -68,10 +68,11 @@ def importable(subject: Any, spec: str | None, settings: dict[str, Value] | None
         return None if spec.partition(":")[0] == "__main__" else Importable(spec, settings or {}, what, code)
     if not isinstance(subject, FunctionType) or subject.__module__ in (None, "__main__"):
         return None
-    module = sys.modules.get(subject.__module__)
-    if getattr(module, "__file__", None) is None or getattr(module, subject.__qualname__, None) is not subject:
+    home, name = subject.__module__, subject.__qualname__
+    module = sys.modules.get(home)
+    if getattr(module, "__file__", None) is None or getattr(module, name, None) is not subject:
         return None
-    return Importable(f"{subject.__module__}:{subject.__qualname__}", None, what, code)
+    return Importable(f"{home}:{name}", None, what, code)
 
 
 class Processes:

@@ -87,7 +87,7 @@ class BaselineReference:
             check_baseline(word, found.failures.get(word))
         seen = {word: float(mass) for word, mass in found.law.items() if mass}
         self.unseen = float(found.unseen)
-        self.law: Mapping[Hashable, float] = dict(seen)
+        self.law: Mapping[Hashable, float] = {word: mass for word, mass in seen.items()}
         self._masses = prefix_masses(seen)
 
     def cell(self, word: Context) -> Hashable:

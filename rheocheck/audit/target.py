@@ -95,7 +95,8 @@ class Target:
         return Row(np.arange(len(p)), p)
 
     def _sparse(self, context: Context, given: Mapping[Any, Any]) -> Row:
-        bad = [x for x in given if not isinstance(x, int | np.integer) or isinstance(x, bool) or not self._holds(x)]
+        number = int | np.integer
+        bad = [x for x in given if not isinstance(x, number) or isinstance(x, bool) or not self._holds(int(x))]
         if bad or not given:
             ids = ">= 0" if self.vocab_size is None else f"0..{self.vocab_size - 1}"
             came = repr(bad[0]) if bad else "none"

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -42,7 +43,9 @@ def claims(
     from rheocheck.report.claims_plots import claims_plots, require_matplotlib
     from rheocheck.report.claims_table import claims_text
 
-    asked = {"seed": seed, "threads": threads, "vocab_size": vocab_size, "prompts": prompts, "new_tokens": new_tokens}
+    asked: dict[str, Any] = dict(
+        seed=seed, threads=threads, vocab_size=vocab_size, prompts=prompts, new_tokens=new_tokens
+    )
     settings = replace(QUICK if quick else FULL, **{name: value for name, value in asked.items() if value is not None})
     if plots:
         require_matplotlib()

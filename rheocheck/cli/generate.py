@@ -92,8 +92,9 @@ def generate(
         for row, prompt in enumerate(prompts)
     ]  # fmt: skip
     how: dict[str, Any] = {"shape": shape, "builder": builder, "verifier": verifier}
-    compared = against_greedy(*models, requests, **how) if greedy else None
-    found = compared.generated if compared else decode(*models, requests, **how)
+    verified, drafting = models
+    compared = against_greedy(verified, drafting, requests, **how) if greedy else None
+    found = compared.generated if compared else decode(verified, drafting, requests, **how)
     answers = [
         {"prompt": list(prompt), "tokens": list(tokens)} | ({"text": tokenizer.decode(tokens)} if tokenizer else {})
         for prompt, tokens in zip(prompts, found.tokens, strict=True)

@@ -8,7 +8,7 @@ import _thread
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures.thread import _WorkItem  # type: ignore[attr-defined]
+from concurrent.futures.thread import _WorkItem
 from contextlib import contextmanager, nullcontext
 from typing import Any
 

@@ -51,7 +51,7 @@ def categorical_laws(logits: jax.Array) -> NDArray[np.float64] | None:
 
 def gumbels(dtype: Any) -> jax.Array:
     """All values that a Gumbel variable of this type may have, one for each uniform."""
-    return _gumbels(np.dtype(dtype), jax.config.jax_disable_jit)
+    return _gumbels(np.dtype(dtype), jax.config.jax_disable_jit)  # type: ignore[attr-defined]
 
 
 @functools.cache

@@ -283,7 +283,8 @@ def _undo(step: Step, op: str, c: Number) -> bool | tuple[str, Number]:
             return op in (">", ">=")
         return (op, root_of(c, k)) if k > 0 else (FLIPPED[op], root_of(c, k))
     assert name == "clamp"
-    return _undo_clamp(*values, op, c)
+    lo, hi = values
+    return _undo_clamp(lo, hi, op, c)
 
 
 def _undo_scale(a: Number, op: str, c: Number) -> bool | tuple[str, Number]:

@@ -22,7 +22,7 @@ from rheocheck.intercept.symbols import Cells
 ADVICE = "compare it with a number, race it by argmax, or audit by sampling"
 
 
-class Immutable(np.ndarray):  # type: ignore[type-arg]
+class Immutable(np.ndarray):
     """The cells of an array of JAX: `u *= 2` makes a new array there."""
 
 

@@ -105,7 +105,7 @@ def _again(at: list[int], rates: list[Fraction], uniforms: list[Uniform], mirror
     races = [Race(tuple(uniforms), tuple(rates), i, mirrored) for i in range(len(at))]
     before = _volume(past)
     chances = [_volume((*past, new)) / before for new in races]
-    total = sum(chances)
+    total = sum(chances, Fraction(0))
     assert abs(total - 1) < 1e-9, "the winners of a race must cover it, up to the rounding of rates that were floats"
     i = _choose(uniforms[0], at, [c / total for c in chances])
     history = (*past, races[i])
@@ -138,7 +138,7 @@ def _volume(races: tuple[Race, ...]) -> Fraction:
     x, y = winners[0], winners[-1]
     lines = [(known.get(x, Fraction(0)), known.get(y, Fraction(0))) for u, known in below.items() if u not in winners]
     if x == y:
-        return 1 / (1 + sum(a for a, _ in lines))
+        return 1 / (1 + sum((a for a, _ in lines), Fraction(0)))
     low = below.get(y, {}).get(x, Fraction(0))
     inverse = below.get(x, {}).get(y, Fraction(0))
     high = 1 / inverse if inverse else None
@@ -199,7 +199,7 @@ def _rate(clock: Clock, largest: bool) -> Fraction:
     if clock.form == AFFINE or clock.a == 0 or math.isinf(clock.a) or falling != largest:
         raise not_understood("a race that is not one of exponential clocks", ADVICE)
     if clock.form in (CLOCK, ROOT):
-        return Fraction(1 / abs(clock.a))
+        return 1 / abs(Fraction(clock.a))
     if clock.form == LOG:
         return Fraction(exp_of(-clock.b / clock.a))
     if clock.b < 0 or math.isinf(clock.b):

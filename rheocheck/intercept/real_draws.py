@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-BASE = random.Random.__base__  # in C: the numbers themselves
+BASE: Any = random.Random.__base__  # in C: the numbers themselves
 SHUFFLE, SAMPLE = random.Random.shuffle, random.Random.sample  # before anything stands in for them
 RANDOM_STATE = np.random.RandomState
 KINDS = ("Generator", "RandomState")  # the first word of a request that the two make otherwise

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from numpy.typing import NDArray
+
 from rheocheck.core.errors import InputError, NotUnderstood
 from rheocheck.intercept.complaints import NotProbabilities
 from rheocheck.intercept.errors import caller, line, refusal
@@ -179,7 +181,7 @@ def rounded(weight: Fraction) -> Fraction:
     return Fraction(round(weight * 2**BITS), 2**BITS)
 
 
-def shares(weights: Sequence[Any]) -> list[Fraction]:
+def shares(weights: Sequence[Any] | NDArray[Any]) -> list[Fraction]:
     """Weights as probabilities. Raises as samplers do on what is no weight."""
     values = [float(w) for w in weights] if not all(isinstance(w, Fraction) for w in weights) else weights
     if not all(0 <= w < float("inf") for w in values):

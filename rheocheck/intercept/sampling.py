@@ -17,9 +17,10 @@ from rheocheck.intercept.symbols import compare, plain, uniforms
 from rheocheck.intercept.uniform import START
 
 Ints = NDArray[np.int64]
+Weights = Sequence[Any] | NDArray[Any]
 
 
-def indices(run: Run, weights: Sequence[Any], count: int, replacement: bool, name: str) -> list[int]:
+def indices(run: Run, weights: Weights, count: int, replacement: bool, name: str) -> list[int]:
     """`count` indices drawn by weights, one after the other, with or without replacement."""
     left = shares(weights)
     if not replacement and sum(w > 0 for w in left) < count:
@@ -34,7 +35,7 @@ def indices(run: Run, weights: Sequence[Any], count: int, replacement: bool, nam
     return drawn
 
 
-def lazy_indices(run: Run, weights: Sequence[Sequence[Any]], shape: tuple[int, ...], name: str) -> Lazy | None:
+def lazy_indices(run: Run, weights: Sequence[Weights] | NDArray[Any], shape: tuple[int, ...], name: str) -> Lazy | None:
     """An index drawn by each row of weights, not yet decided: each one is where a uniform falls among the sums.
 
     None where the table of possibilities would be large.
@@ -67,7 +68,7 @@ def integers(run: Run, low: int, high: int, count: int, name: str) -> list[int]:
     return [low + run.choose(weights, lambda i: f"{name} drew {low + i}") for _ in range(count)]
 
 
-def counts(run: Run, n: int, weights: Sequence[Any], name: str) -> Ints:
+def counts(run: Run, n: int, weights: Weights, name: str) -> Ints:
     """How often each index comes in n draws by weights: a multinomial vector."""
     drawn = indices(run, weights, n, True, name)
     return np.bincount(drawn, minlength=len(weights)).astype(np.int64)

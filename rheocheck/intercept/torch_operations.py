@@ -202,7 +202,7 @@ def _shaped(name: str) -> Callable[..., Any]:
 
 def _at(memory: Cells, places: torch.Tensor, part: torch.Tensor) -> Cells:
     """The elements at these places in memory: a view of it where torch has made one, a copy where it has not."""
-    if not torch._C._is_alias_of(part, places):
+    if not torch._C._is_alias_of(part, places):  # type: ignore[attr-defined]
         return np.asarray(memory[part.numpy()], dtype=object)
     strides = [stride * memory.itemsize for stride in part.stride()]
     return np.lib.stride_tricks.as_strided(memory[part.storage_offset() :], tuple(part.shape), strides)

@@ -21,6 +21,7 @@ from rheocheck.intercept.lazy import Lazy, together
 from rheocheck.intercept.noise import ARRAYS, Noise
 from rheocheck.intercept.symbols import Cells
 
+_alias: Any = torch._C._is_alias_of  # type: ignore[attr-defined]
 ADVICE = "compare it with a number, race it by argmax, or audit by sampling"
 OPERATIONS: dict[str, Callable[..., Any]] = {}  # what can be done with noise, by torch's names: see torch_operations
 
@@ -46,7 +47,7 @@ class NoiseTensor(torch.Tensor):
             return operation(*map(_decided, args), **{k: _decided(v) for k, v in (kwargs or {}).items()})
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
         raise not_understood(f"torch.{func._schema.name.removeprefix('aten::')} of random numbers", ADVICE)
 
     def __iter__(self) -> Any:
@@ -55,7 +56,7 @@ class NoiseTensor(torch.Tensor):
     def __bool__(self) -> bool:
         raise not_understood("the truth of a random number", "compare it with a number")
 
-    __float__ = __int__ = __index__ = __bool__  # type: ignore[assignment]
+    __float__ = __int__ = __index__ = __bool__
 
 
 class LazyTensor(torch.Tensor):
@@ -90,7 +91,7 @@ class LazyTensor(torch.Tensor):
         return _of_decided(func, args, kwargs)
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
         args, kwargs = _all_decided((args, kwargs or {}))
         return func(*args, **kwargs)
 
@@ -99,7 +100,8 @@ def noise_tensor(cells: Cells, dtype: Any, device: Any) -> NoiseTensor:
     """A tensor of noise; `dtype` is what torch code sees, its rounding is not modelled."""
     if dtype in (torch.float16, torch.bfloat16):
         raise not_understood(f"random numbers of type {dtype}", "audit in float32 or float64")
-    tensor = torch.Tensor._make_wrapper_subclass(NoiseTensor, cells.shape, dtype=dtype, device=device or "cpu")
+    place = torch.device(device or "cpu")
+    tensor = torch.Tensor._make_wrapper_subclass(NoiseTensor, cells.shape, dtype=dtype, device=place)
     tensor.cells = cells
     return tensor
 
@@ -251,7 +253,7 @@ def _of_decided(func: Any, args: Any, kwargs: Any) -> Any:
 def _views(part: Any, tensor: torch.Tensor) -> bool:
     """Whether a part of a result may share the memory of a tensor."""
     if isinstance(part, torch.Tensor) and not isinstance(part, LazyTensor | NoiseTensor):
-        return torch._C._is_alias_of(part, tensor)
+        return bool(_alias(part, tensor))
     return isinstance(part, np.ndarray)
 
 
@@ -271,7 +273,7 @@ def _row_by_row(func: Any, args: Any, kwargs: Any, view: bool) -> Any:
     if not view or not isinstance(args[0], torch.Tensor):
         return wrapped(Lazy(axes, tuple(results)))
     if not isinstance(args[0], LazyTensor):  # a view of a real tensor must stay one; a copy may wait
-        return None if torch._C._is_alias_of(results[0], args[0]) else wrapped(Lazy(axes, tuple(results)))
+        return None if _alias(results[0], args[0]) else wrapped(Lazy(axes, tuple(results)))
     args[0].aliased = True
     result = _undecided(Lazy(axes, tuple(results)))
     result.aliased = True

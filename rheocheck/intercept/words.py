@@ -65,7 +65,7 @@ def is_impossible(word: Context, size: int | None) -> bool:
 def impossible(words: Ints, size: int | None) -> NDArray[np.bool_]:
     """The same of many words [n, L] -> [n]."""
     outside: NDArray[np.bool_] = (words < 0) | (words >= (VOCABULARY if size is None else size))
-    return outside.any(axis=1)
+    return np.logical_or.reduce(outside, axis=1)
 
 
 def filled(rows: Sequence[Ints] | Ints, tokens: int, eos: int | None) -> Ints:

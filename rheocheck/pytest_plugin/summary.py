@@ -6,6 +6,7 @@ twenty weak biases that no single test sees.
 """
 
 import math
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,8 @@ class Summary:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when != "teardown":  # the last report of a test carries all of its properties
             return
-        for record in (value for name, value in report.user_properties if name == PROPERTY):
+        records: list[Any] = [value for name, value in report.user_properties if name == PROPERTY]
+        for record in records:
             known = {(r["nodeid"], r["number"]) for r in self.records}
             if (record["nodeid"], record["number"]) not in known:  # the same draws twice are no new evidence
                 self.records.append(record)

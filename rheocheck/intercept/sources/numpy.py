@@ -29,7 +29,7 @@ from rheocheck.intercept.run import Run
 from rheocheck.intercept.streams import Streams
 
 GENERATOR, RANDOM_STATE = np.random.Generator, np.random.RandomState
-GLOBAL = np.random.mtrand._rand  # type: ignore[attr-defined]
+GLOBAL = np.random.mtrand._rand
 ZIGGURAT = ("exponential", "float64", "zig")  # how exponential() draws
 DRAWS_NOTHING = frozenset("seed set_state get_state bit_generator spawn".split())
 
@@ -75,7 +75,7 @@ def numpy_randomness(streams: Streams) -> Iterator[None]:
         np.random.set_state(before)
 
 
-def _twins(seen: dict[type, type]) -> list[tuple[Any, Any]]:
+def _twins(seen: dict[Any, Any]) -> list[tuple[Any, Any]]:
     """Every generator that was made before, and what stands in for it, with the same state."""
     return [(x, seen[type(x)](_bits(x))) for x in alive(OLDER) if type(x) in seen and x is not GLOBAL]
 

@@ -104,7 +104,7 @@ def _bound(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _made(kind: type, *_: Any, **__: Any) -> Any:
     """A generator not yet seeded, as Random.__init__ does it: that in C would look into a seed."""
-    return super(random.Random, kind).__new__(kind)
+    return super(random.Random, kind).__new__(kind)  # type: ignore[misc]
 
 
 def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
@@ -136,7 +136,7 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
         if not 0 < cum_weights[-1] < math.inf:  # NaN neither
             raise NotProbabilities("weights must have a finite sum above 0")
         edges: list[Fraction] = [Fraction(w) / Fraction(cum_weights[-1]) for w in cum_weights[:-1]]
-        if not all(a <= b for a, b in itertools.pairwise([0, *edges])):
+        if not all(a <= b for a, b in itertools.pairwise([Fraction(0), *edges])):
             raise not_understood("random.choices with cumulative weights that do not rise", "pass weights >= 0")
         uniforms = [one(self).uniform for _ in range(k)]
         cells = itertools.pairwise([START, *((edge, 0) for edge in edges), END])
@@ -200,7 +200,7 @@ def _methods(streams: Streams) -> dict[str, Callable[..., Any]]:
 
         return drawn
 
-    drawing = {
+    drawing: dict[str, Callable[..., Any]] = {
         "random": one, "uniform": uniform, "choice": choice, "choices": choices, "randrange": randrange,
         "randint": randint, "shuffle": shuffle, "sample": sample, "getrandbits": getrandbits,
     }  # fmt: skip

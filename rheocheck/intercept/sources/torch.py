@@ -103,7 +103,7 @@ def torch_randomness(streams: Streams) -> Iterator[None]:
         with mode:  # a mode holds for one thread
             run(thread)
 
-    seeders = [torch.random.manual_seed, torch.random.seed, torch.random.set_rng_state]
+    seeders: list[Callable[..., Any]] = [torch.random.manual_seed, torch.random.seed, torch.random.set_rng_state]
     moving = [(seeder, _moving(seeder, streams)) for seeder in seeders]
     streams.watch(GLOBAL, "torch's own generator", _position_now)
     try:
@@ -119,7 +119,7 @@ def _position(generator: torch.Generator) -> Twister:
     if generator.device.type != "cpu":
         raise not_understood(f"a generator on {generator.device}", "draw on the CPU, or audit by sampling")
     state = generator.get_state().numpy()
-    left, _, following = struct.unpack_from("iiQ", state, 8)
+    left, _, following = struct.unpack_from("iiQ", state.tobytes(), 8)
     words = state[24 : 24 + 8 * WORDS].view(np.uint64).astype(np.uint32)
     return Twister(words.tobytes(), WORDS if left == 1 else following)
 
@@ -264,7 +264,8 @@ def _key(value: Any, contents: bool = True) -> Any:
 
 def _order(tensor: torch.Tensor) -> tuple[int, ...]:
     """The dimensions from the slowest to the fastest in memory: torch draws in that order."""
-    return tuple(sorted((d for d, n in enumerate(tensor.shape) if n > 1), key=lambda d: -tensor.stride(d)))
+    strides = tensor.stride()
+    return tuple(sorted((d for d, n in enumerate(tensor.shape) if n > 1), key=lambda d: -strides[d]))
 
 
 class _Source:
