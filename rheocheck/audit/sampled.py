@@ -234,7 +234,11 @@ class _Asker:
     def _evidence(self) -> ImpossibleApart:
         """Evidence without a draw."""
         size = None if self.target is None else self.target.vocab_size
-        return ImpossibleApart(self._of_possible(self.alpha), size, self.context, self.tokens)
+        return ImpossibleApart(self._of_possible(self._share()), size, self.context, self.tokens)
+
+    def _share(self) -> float:
+        """The share of alpha that the audit's own draws have: the look at another door of the subject has the rest."""
+        return self.alpha * (MAIN if has_two(self.subject) else 1.0)
 
     def _of_possible(self, alpha: float) -> Evidence:
         """Evidence without a draw, whose promises are for this false-alarm rate."""
@@ -250,7 +254,7 @@ class _Asker:
         """Sources with the seeds of this stream from these calls on, and the limits of the question."""
         sources = [self._source(side, stream + i, calls[i]) for i, side in enumerate(self.sides)]
         limit = evidence.plan.cap if self.samples is None else self.samples
-        threshold = math.log(1 / (self.alpha * (MAIN if has_two(self.subject) else 1.0)))
+        threshold = math.log(1 / self._share())
         return Session(evidence, sources, limit=limit, tv=self.tv, threshold=threshold, progress=self.progress)
 
     def _source(self, side: Any, stream: int, calls: int = 0) -> Source:

@@ -20,6 +20,8 @@ def audit_text(verdict: Verdict) -> str:
         lines.append(
             f"  a bias of TV {verdict.smallest_detectable_tv:.4f} or more would be found with probability 99.9%"
         )
+    elif verdict.verdict == "inconclusive" and verdict.fresh_draws is not None:
+        lines.append("  these draws say nothing of the subject as it is now: fresh ones do not fit them")
     elif verdict.total_variation is None and verdict.samples:
         lines.append("  no bias is certain to be found, however large: no bet looks at whole words of this length")
     elif verdict.verdict != "biased":

@@ -65,7 +65,28 @@ def again(rng, prefix):
     return prefix[-1] if prefix and prefix[-1] != 1 and rng.random() < 0.5 else right(rng, prefix)
 
 
+def right_by_call(context, n_tokens, seed):
+    rng = random.Random(seed)
+    return walk(lambda s: right(rng, s), context, n_tokens)
+
+
 WRONG = [greedy, hot, of_the_drafter, one_seed, last_is_wrong, again]
+
+
+def test_what_would_be_found_is_promised_for_the_share_of_alpha_that_decides(monkeypatch):
+    """The look at the plain call has the rest of alpha."""
+    asked = []
+
+    def spy(law, samples, alpha):
+        asked.append((samples, alpha))
+        return smallest_detectable_tv(law, samples, alpha)
+
+    monkeypatch.setattr(against_law, "smallest_detectable_tv", spy)
+    question = {"target": CHAIN, "tokens": 1, "samples": 2000, "tv": 0.2, "alpha": ALPHA, "progress": False}
+    for subject, share_of_alpha in ((TwoDoors(right), MAIN), (right_by_call, 1.0)):
+        asked.clear()
+        verdict = audit(subject, **question)
+        assert (verdict.samples, pytest.approx(ALPHA * share_of_alpha / against_law.STATISTICS)) in asked
 
 
 @pytest.mark.parametrize("choose", WRONG, ids=lambda choose: choose.__name__)

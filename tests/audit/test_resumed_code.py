@@ -211,6 +211,8 @@ def test_the_first_line_rests_on_saved_draws_and_says_so(tmp_path, weights, verd
     says = line.endswith(", if the saved draws are of the subject as it is now (200 fresh draws were compared)")
     assert says == (verdict == "no_bias_found")
     assert any(fit in note for note in resumed.notes)
+    assert ("these draws say nothing of the subject as it is now" in audit_text(resumed)) == (verdict == "inconclusive")
+    assert ("draws are too few" in audit_text(resumed)) is False
 
 
 def test_the_command_refuses_and_goes_on_anyway(bench):
