@@ -114,12 +114,12 @@ def torch_run(case: Case, probe: Any, coin: Any, *, walk=False, dtype=None, laws
     """The same of the production path, by default on laws in float64."""
     import torch
 
-    from rheocheck.production import BUILDERS, VERIFIERS, Noise
-    from rheocheck.production.subject import Tables, toy_cycle
+    from rheocheck.production import BUILDERS, VERIFIERS, CycleNoise
+    from rheocheck.production.subject import PairTensors, toy_cycle
 
     dtype = dtype or torch.float64
-    tables = Tables.of(case.pair, dtype, laws=laws)
-    noise = Noise(torch.from_numpy(probe).to(dtype), torch.from_numpy(coin))
+    tables = PairTensors.of(case.pair, dtype, laws=laws)
+    noise = CycleNoise(torch.from_numpy(probe).to(dtype), torch.from_numpy(coin))
     start = torch.zeros(len(probe), dtype=torch.long)
     builder, verifier = BUILDERS[case.builder], VERIFIERS[case.verifier]
     tree, out = toy_cycle(tables, start, case.shape, noise, builder, verifier, walk=walk)

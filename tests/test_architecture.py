@@ -116,6 +116,17 @@ def test_an_import_circle_would_be_found():
         graphlib.TopologicalSorter(graph).prepare()
 
 
+def test_a_class_name_means_one_thing():
+    """`Witness` is the exception, of `verify` and of `audit`, until both have one verdict."""
+    classes = [
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert {name for name in classes if classes.count(name) > 1} == {"Witness"}
+
+
 def test_every_package_has_a_layer():
     assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(LAYERS)
 

@@ -28,7 +28,7 @@ from rheocheck.core.shape import Shape
 
 
 @dataclass(frozen=True)
-class Row:
+class BatchRow:
     """What is asked in a row: a prompt, behind the one-token prompt; tokens beyond those looked at; parameters."""
 
     prompt: Context
@@ -39,9 +39,9 @@ class Row:
 
 
 ROWS = (
-    Row((), 0, temperature=0.7),
-    Row((1, 0, 1, 1), 1, top_k=2),
-    Row((1, 1), 2, temperature=1.4, top_p=0.8),
+    BatchRow((), 0, temperature=0.7),
+    BatchRow((1, 0, 1, 1), 1, top_k=2),
+    BatchRow((1, 1), 2, temperature=1.4, top_p=0.8),
 )
 
 

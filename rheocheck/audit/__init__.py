@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rheocheck.audit.verdict import EXIT_CODES, Boundary, BoundaryFault, ShownPath, Step, Verdict, Witness
+from rheocheck.audit.verdict import EXIT_CODES, BoundaryFault, BoundaryToken, ShownPath, ShownStep, Verdict, Witness
 from rheocheck.core.pair import Context, spaced
 from rheocheck.core.shape import Shape
 from rheocheck.exact.verification import Verification
@@ -17,6 +17,6 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "EXIT_CODES", "Boundary", "BoundaryFault", "Context", "Shape", "ShownPath", "Step", "Verdict", "Verification",
-    "Witness", "audit", "spaced",
+    "EXIT_CODES", "BoundaryFault", "BoundaryToken", "Context", "Shape", "ShownPath", "ShownStep", "Verdict",
+    "Verification", "Witness", "audit", "spaced",
 ]  # fmt: skip

@@ -23,7 +23,7 @@ from rheocheck.audit.evidence import Draws
 from rheocheck.audit.objects import object_name
 from rheocheck.audit.repeats import Repeats
 from rheocheck.audit.tally import Tally
-from rheocheck.audit.verdict import Boundary, Witness
+from rheocheck.audit.verdict import BoundaryToken, Witness
 from rheocheck.audit.witness import witness_against_sample
 from rheocheck.core.pair import Context
 from rheocheck.stats.bounds import mean_empirical_tv
@@ -196,7 +196,7 @@ class AgainstBaseline:
         found = witness_against_sample(self.tally, self.other)
         return found and Witness(self.context + found.context, found.token, found.emitted, found.target)
 
-    def boundary_tokens(self) -> tuple[Boundary, ...]:
+    def boundary_tokens(self) -> tuple[BoundaryToken, ...]:
         """None: no filter of a target is known."""
         return ()
 

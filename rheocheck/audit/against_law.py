@@ -21,8 +21,8 @@ from rheocheck.audit.joint_law import JointLaw, joint_law
 from rheocheck.audit.object_bet import ObjectBet
 from rheocheck.audit.objects import LawObject, object_name
 from rheocheck.audit.tally import Tally
-from rheocheck.audit.target import Row, Target
-from rheocheck.audit.verdict import Boundary, Witness
+from rheocheck.audit.target import LawRow, Target
+from rheocheck.audit.verdict import BoundaryToken, Witness
 from rheocheck.audit.witness import witness_against_law
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
@@ -245,14 +245,14 @@ class AgainstLaw:
         witness = witness_against_law(self.tally, self._dense, near, size, impossible, certain=of_dependence)
         return witness and Witness(self.context + witness.context, witness.token, witness.emitted, witness.target)
 
-    def boundary_tokens(self) -> tuple[Boundary, ...]:
+    def boundary_tokens(self) -> tuple[BoundaryToken, ...]:
         """Tokens within rounding of a filter's cut-off, and their hits."""
         found = []
         for prefix, near in sorted(self.boundary.items(), key=lambda item: (len(item[0]), item[0])):
             _, tokens, counts = self.tally.after(prefix)
             for x in sorted(near):
                 hits = int(counts[tokens == x].sum())
-                found.append(Boundary(self.context + prefix, x, self._possible(prefix).at(x), hits))
+                found.append(BoundaryToken(self.context + prefix, x, self._possible(prefix).at(x), hits))
         return tuple(found)
 
     def state(self) -> dict[str, Any]:
@@ -348,7 +348,7 @@ class AgainstLaw:
             return self.target.vocab_size
         return 1 + max(int(level.tokens.max()) for level in self.about.longer.levels)
 
-    def _possible(self, prefix: Context) -> Row:
+    def _possible(self, prefix: Context) -> LawRow:
         """The law after the context and this prefix."""
         known = self.about.longer.rows.get(prefix)
         return self.target.possible(self.context + prefix, self.rtol) if known is None else known

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rheocheck.audit.joint_law import JointLaw
-from rheocheck.audit.target import Row
+from rheocheck.audit.target import LawRow
 from rheocheck.core.pair import Context
 
 Ints = NDArray[np.int64]
@@ -41,7 +41,7 @@ class Alphabet:
         """The tokens of a possible word given by numbers."""
         return tuple(int(self.ids[x]) for x in numbers)
 
-    def row(self, row: Row) -> Floats:
+    def row(self, row: LawRow) -> Floats:
         """A law by numbers [size]."""
         numbered = np.zeros(self.size)
         numbered[self.numbers(row.tokens)] = row.p

@@ -4,10 +4,9 @@ import math
 
 from rheocheck.audit.impossible import shown_word
 from rheocheck.audit.references import Reference, TargetReference, prefix_masses
-from rheocheck.audit.verdict import Boundary, BoundaryFault
+from rheocheck.audit.verdict import BoundaryFault, BoundaryToken
 from rheocheck.core.pair import Context
-from rheocheck.intercept import Boundary as Event
-from rheocheck.intercept import Enumeration
+from rheocheck.intercept import Enumeration, NullEvent
 
 EDGE = 2.0**-8  # the coarsest uniforms, of bfloat16, hit an event of probability zero as often as this
 
@@ -30,12 +29,12 @@ def boundary_faults(found: Enumeration, reference: Reference) -> tuple[BoundaryF
     return tuple(dict.fromkeys(faults))
 
 
-def faulty_events(found: Enumeration, reference: Reference) -> tuple[Event, ...]:
+def faulty_events(found: Enumeration, reference: Reference) -> tuple[NullEvent, ...]:
     """The events of probability zero on which words come that otherwise never do."""
     return tuple(event for event in found.boundaries if reference.never(event.word) and not found.law.get(event.word))
 
 
-def boundary_tokens(found: Enumeration, reference: Reference, context: Context) -> tuple[Boundary, ...]:
+def boundary_tokens(found: Enumeration, reference: Reference, context: Context) -> tuple[BoundaryToken, ...]:
     """Tokens within rounding of a filter's cut-off, and how probable they were there."""
     if not isinstance(reference, TargetReference):
         return ()
@@ -45,5 +44,5 @@ def boundary_tokens(found: Enumeration, reference: Reference, context: Context) 
         before = masses.get(prefix, 0.0)
         for x in sorted(near):
             emitted = masses.get((*prefix, x), 0.0) / before if before else 0.0
-            shown.append(Boundary(context + prefix, x, joint.rows[prefix].at(x), 0, emitted))
+            shown.append(BoundaryToken(context + prefix, x, joint.rows[prefix].at(x), 0, emitted))
     return tuple(shown)

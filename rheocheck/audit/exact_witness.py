@@ -20,7 +20,7 @@ from typing import Any
 from rheocheck.audit.difference import Difference
 from rheocheck.audit.impossible import shown_word
 from rheocheck.audit.references import Reference, prefix_masses
-from rheocheck.audit.verdict import ShownPath, Step, Witness
+from rheocheck.audit.verdict import ShownPath, ShownStep, Witness
 from rheocheck.core.pair import Context, spaced
 from rheocheck.intercept import Enumeration, Path, reused
 from rheocheck.intercept.words import is_impossible
@@ -79,7 +79,7 @@ def shown_path(path: Path, replay: str) -> ShownPath:
     last = {c.uniform: i for i, c in enumerate(path.choices)}
     said = {last[reuse.uniform]: f"; {reuse}" for reuse in reuses}
     steps = tuple(
-        Step(c.index, c.outcomes, float(c.weight), c.what + said.get(i, ""), c.line, c.caller)
+        ShownStep(c.index, c.outcomes, float(c.weight), c.what + said.get(i, ""), c.line, c.caller)
         for i, c in enumerate(path.choices)
     )
     text, stop = shown_word(path.word, path.failure)

@@ -21,7 +21,7 @@ import numpy as np
 from rheocheck.audit.evidence import Draws, Evidence
 from rheocheck.audit.objects import object_name
 from rheocheck.audit.tally import Tally
-from rheocheck.audit.verdict import Boundary, Witness
+from rheocheck.audit.verdict import BoundaryToken, Witness
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 from rheocheck.intercept import Enumeration
@@ -224,7 +224,7 @@ class ImpossibleApart:
         count = hits[prefix, token]
         return described(Witness(self.context + prefix, token, count / seen, 0.0, None, count), self.size, self.failure)
 
-    def boundary_tokens(self) -> tuple[Boundary, ...]:
+    def boundary_tokens(self) -> tuple[BoundaryToken, ...]:
         """Tokens within rounding of a filter's cut-off, and their hits."""
         return self.possible.boundary_tokens()
 

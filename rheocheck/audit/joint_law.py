@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rheocheck.audit.target import Row, Target
+from rheocheck.audit.target import LawRow, Target
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context
 
@@ -55,7 +55,7 @@ class JointLaw:
     """
 
     levels: tuple[Level, ...] = field(repr=False)
-    rows: Mapping[Context, Row] = field(repr=False)
+    rows: Mapping[Context, LawRow] = field(repr=False)
     boundary: Mapping[Context, frozenset[int]] = field(repr=False)
 
     @property
@@ -170,9 +170,9 @@ class _Grower:
 
     def __init__(self, target: Target, context: Context, rtol: float) -> None:
         self.target, self.context, self.rtol = target, context, rtol
-        self.rows: dict[Context, Row] = {}
+        self.rows: dict[Context, LawRow] = {}
         self.boundary: dict[Context, frozenset[int]] = {}
-        self._by_state: dict[int, Row] = {}
+        self._by_state: dict[int, LawRow] = {}
 
     def next_level(self, before: Level | None, prefixes: list[Context]) -> Level | None:
         """The level after `before` (its prefixes are given); None beyond MAX_CELLS."""
@@ -201,7 +201,7 @@ class _Grower:
         keys = (parents << TOKEN_BITS) | joined
         return Level(parents, joined, np.concatenate(masses), np.repeat(groups, lengths), keys)
 
-    def _row(self, context: Context) -> Row:
+    def _row(self, context: Context) -> LawRow:
         if self.target.state is None:
             return self.target.possible(context, self.rtol)
         state = self.target.state(context)

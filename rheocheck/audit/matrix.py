@@ -27,7 +27,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """What the audit of an entry found, or why its code could not be followed."""
 
     name: str
@@ -57,15 +57,15 @@ def entries(spec: str, settings: Mapping[str, Value]) -> list[Entry]:
     return found
 
 
-def audited(entry: Entry, **question: Any) -> Row:
+def audited(entry: Entry, **question: Any) -> MatrixRow:
     """The exact audit of one setting; `question` as in `exact_audit`. Code that is not understood is a row too."""
     from rheocheck.audit.exact import exact_audit
     from rheocheck.intercept import NotUnderstood
 
     try:
-        return Row(entry.name, entry.lossy, exact_audit(entry.subject, target=entry.target, **question))
+        return MatrixRow(entry.name, entry.lossy, exact_audit(entry.subject, target=entry.target, **question))
     except NotUnderstood as error:
-        return Row(entry.name, entry.lossy, None, str(error))
+        return MatrixRow(entry.name, entry.lossy, None, str(error))
 
 
 def _entry(row: Any, number: int, spec: str) -> Entry:

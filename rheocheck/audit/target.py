@@ -27,7 +27,7 @@ EXACT_RTOL, FLOAT_RTOL = 0.0, 1e-6
 
 
 @dataclass(frozen=True)
-class Row:
+class LawRow:
     """A next-token law as its possible tokens, in increasing order, and their probabilities."""
 
     tokens: Ints
@@ -69,7 +69,7 @@ class Target:
     state: Callable[[Context], int] | None = field(repr=False, default=None)
     drafter: Callable[[Context], Iterable[Any]] | None = field(repr=False, default=None)
 
-    def possible(self, context: Context, rtol: float) -> Row:
+    def possible(self, context: Context, rtol: float) -> LawRow:
         """The law after `context`, checked; a sum within the tolerance of 1 is brought to 1."""
         given = _called(f"target({context})", lambda: self.law(context))
         row = self._sparse(context, given) if isinstance(given, Mapping) else self._dense(context, given)
@@ -79,7 +79,7 @@ class Target:
                 f"target({context}) must sum to 1, got {float(total)!r}: divide by the sum, or raise --rtol ({rtol})"
             )
         kept = row.p > 0
-        return Row(row.tokens[kept], (row.p / total)[kept])
+        return LawRow(row.tokens[kept], (row.p / total)[kept])
 
     def row(self, context: Context, rtol: float, size: int | None = None) -> Floats:
         """The law after `context` as one probability per token [V]; [size] where V is not known."""
@@ -87,14 +87,14 @@ class Target:
         row = self.possible(context, rtol)
         return row.dense(1 + int(row.tokens[-1]) if size is None else size)
 
-    def _dense(self, context: Context, given: Any) -> Row:
+    def _dense(self, context: Context, given: Any) -> LawRow:
         p = _called(f"target({context})", lambda: np.asarray(given, dtype=float))
         if p.shape != (self.vocab_size,):
             raise InputError(f"target({context}) must have shape ({self.vocab_size},), got {p.shape}: one per token")
         _check_probabilities(context, p)
-        return Row(np.arange(len(p)), p)
+        return LawRow(np.arange(len(p)), p)
 
-    def _sparse(self, context: Context, given: Mapping[Any, Any]) -> Row:
+    def _sparse(self, context: Context, given: Mapping[Any, Any]) -> LawRow:
         number = int | np.integer
         bad = [x for x in given if not isinstance(x, number) or isinstance(x, bool) or not self._holds(int(x))]
         if bad or not given:
@@ -104,7 +104,7 @@ class Target:
         tokens = np.array(sorted(given), dtype=np.int64)
         p = _called(f"target({context})", lambda: np.array([given[x] for x in sorted(given)], dtype=float))
         _check_probabilities(context, p)
-        return Row(tokens, p)
+        return LawRow(tokens, p)
 
     def _holds(self, token: int) -> bool:
         return token >= 0 and (self.vocab_size is None or token < self.vocab_size)

@@ -28,7 +28,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Boundary:
+class BoundaryToken:
     """A token within rounding of a filter's cut-off after `context`, and how often it was emitted there.
 
     hits     of the draws; 0 where there are none
@@ -43,7 +43,7 @@ class Boundary:
 
 
 @dataclass(frozen=True)
-class Step:
+class ShownStep:
     """One random choice on a path: branch `index` of `outcomes` was taken, which has probability `weight`.
 
     line, caller  where it was made, and what called the function of that line; None where that is the subject
@@ -67,7 +67,7 @@ class ShownPath:
 
     word: Context
     weight: float
-    choices: tuple[Step, ...]
+    choices: tuple[ShownStep, ...]
     replay: str
     stop: str | None = None
     reuses: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ class Verdict:
     tv: float
     witness: Witness | None
     seed: int | str | None
-    boundary_tokens: tuple[Boundary, ...] = ()
+    boundary_tokens: tuple[BoundaryToken, ...] = ()
     notes: tuple[str, ...] = ()
     total_variation_lower: float = 0.0
     log10_e: float | None = None

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rheocheck.bench.cells import HONEST, LEADS, WARM, plain, probed
-from rheocheck.bench.evidence import Evidence
+from rheocheck.bench.evidence import ClaimEvidence
 from rheocheck.bench.intervals import ALPHA, Interval
 from rheocheck.bench.paper import Paper
 
@@ -61,7 +61,7 @@ def figure(label: str, unit: str, found: Interval) -> Figure:
     return Figure(label, unit, found.estimate, found.low, found.high, found.alpha)
 
 
-def claims(evidence: Evidence, equal: Sequence[Equal], paper: Paper, *, quick: bool) -> tuple[Claim, ...]:
+def claims(evidence: ClaimEvidence, equal: Sequence[Equal], paper: Paper, *, quick: bool) -> tuple[Claim, ...]:
     """All claims; of a quick run none is judged."""
     found = [
         *(gain(evidence, paper, verifier) for verifier in HONEST),
@@ -81,7 +81,7 @@ def claims(evidence: Evidence, equal: Sequence[Equal], paper: Paper, *, quick: b
     return tuple(found)
 
 
-def gain(evidence: Evidence, paper: Paper, verifier: str) -> Claim:
+def gain(evidence: ClaimEvidence, paper: Paper, verifier: str) -> Claim:
     """More tokens a cycle than top-K at T = 1."""
     more = evidence.contrast([(1.0, probed(1.0, 1, verifier)), (-1.0, plain(1.0))])
     low, high = paper.gain
@@ -101,7 +101,7 @@ def gain(evidence: Evidence, paper: Paper, verifier: str) -> Claim:
     )
 
 
-def matched(evidence: Evidence, paper: Paper) -> Claim:
+def matched(evidence: ClaimEvidence, paper: Paper) -> Claim:
     """The gain where top-K accepts about as often as in the paper: small models are less sure of what they say.
 
     The temperature is chosen by the acceptance of top-K alone, without a look at any gain.
@@ -128,7 +128,7 @@ def matched(evidence: Evidence, paper: Paper) -> Claim:
     )
 
 
-def verifiers(evidence: Evidence) -> Claim:
+def verifiers(evidence: ClaimEvidence) -> Claim:
     """RheoVerification against the recursive verifier, on the same builder."""
     more = evidence.contrast([(1.0, probed(1.0, 1, "rheo")), (-1.0, probed(1.0, 1, "recursive"))])
     verdict, because = judged([more])
@@ -142,7 +142,7 @@ def verifiers(evidence: Evidence) -> Claim:
     )
 
 
-def levels(evidence: Evidence, paper: Paper) -> Claim:
+def levels(evidence: ClaimEvidence, paper: Paper) -> Claim:
     """The order of level acceptance of the three methods."""
     cells = plain(1.0), probed(1.0, 1, "recursive"), probed(1.0, 1, "rheo")
     names = "top-K", "RheoSampling + recursive", "RheoSampling + rheo"
@@ -162,7 +162,7 @@ def levels(evidence: Evidence, paper: Paper) -> Claim:
     )
 
 
-def best_leads(evidence: Evidence, paper: Paper, verifier: str) -> Claim:
+def best_leads(evidence: ClaimEvidence, paper: Paper, verifier: str) -> Claim:
     """Whether the paper's best m is best here."""
     best, others = paper.best_leads, [m for m in LEADS if m != paper.best_leads]
     steps = [
@@ -182,7 +182,7 @@ def best_leads(evidence: Evidence, paper: Paper, verifier: str) -> Claim:
     )
 
 
-def marginal(evidence: Evidence, paper: Paper, verifier: str) -> Claim:
+def marginal(evidence: ClaimEvidence, paper: Paper, verifier: str) -> Claim:
     """Whether many leads leave little of the gain: gain(m) <= MARGINAL * gain(best)."""
     best, base = probed(1.0, paper.best_leads, verifier), plain(1.0)
     many = [m for m in LEADS if m >= paper.marginal_from]
@@ -208,7 +208,7 @@ def marginal(evidence: Evidence, paper: Paper, verifier: str) -> Claim:
     )
 
 
-def collapse(evidence: Evidence) -> Claim:
+def collapse(evidence: ClaimEvidence) -> Claim:
     """Acceptance at a level falls with T, of one-hot claims more than of RheoSampling's."""
     cold, hot = WARM[0], WARM[-1]
     fall = [(1.0, plain(cold)), (-1.0, plain(hot))]
@@ -261,7 +261,7 @@ def _counted(coldest_first: Sequence[Equal]) -> str:
     return f"trees equal to those of top-K at the same state: {', '.join(counts)}"
 
 
-def time(evidence: Evidence) -> Claim:
+def time(evidence: ClaimEvidence) -> Claim:
     """How much of the gain in tokens a cycle is one in tokens a second, on this machine's CPU."""
     figures, shares = [], []
     for verifier in HONEST:

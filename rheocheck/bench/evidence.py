@@ -8,10 +8,10 @@ import numpy as np
 
 from rheocheck.bench.cells import COLD, Cell
 from rheocheck.bench.intervals import ALPHA, Interval, interval
-from rheocheck.bench.pieces import Measured, Row
+from rheocheck.bench.pieces import Measured, PieceRow
 
 # Numerator and denominator of one prompt.
-METRICS: dict[str, Callable[[Row], tuple[float, float]]] = {
+METRICS: dict[str, Callable[[PieceRow], tuple[float, float]]] = {
     "block": lambda row: (sum(row.blocks), len(row.blocks)),
     "acceptance": lambda row: (sum(row.descended), sum(row.stood)),
     "root": lambda row: (row.descended[0], row.stood[0]),
@@ -22,20 +22,20 @@ METRICS: dict[str, Callable[[Row], tuple[float, float]]] = {
 }
 
 
-class Evidence:
+class ClaimEvidence:
     """All that was decoded."""
 
     def __init__(self, found: Iterable[Measured]) -> None:
         self.pieces = tuple(found)
-        self.rows: dict[Cell, dict[int, Row]] = {}
+        self.rows: dict[Cell, dict[int, PieceRow]] = {}
         for measured in self.pieces:
             self.rows.setdefault(measured.piece.cell, {}).update({row.number: row for row in measured.rows})
 
-    def common(self) -> "Evidence":
+    def common(self) -> "ClaimEvidence":
         """The prompts alone that all warm cells have, so that curves through cells compare like with like."""
         warm = [set(rows) for cell, rows in self.rows.items() if cell.temperature not in COLD]
         shared = set.intersection(*warm)
-        return Evidence(replace(m, rows=tuple(row for row in m.rows if row.number in shared)) for m in self.pieces)
+        return ClaimEvidence(replace(m, rows=tuple(row for row in m.rows if row.number in shared)) for m in self.pieces)
 
     def contrast(self, terms: Sequence[tuple[float, Cell]], metric: str = "block", alpha: float = ALPHA) -> Interval:
         """The interval of a sum of c * (the metric of a cell), over the prompts that all the cells have."""

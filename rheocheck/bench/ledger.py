@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rheocheck.bench.cells import Cell
-from rheocheck.bench.pieces import Measured, Piece, Row
+from rheocheck.bench.pieces import Measured, Piece, PieceRow
 from rheocheck.core.errors import InputError
 
 
@@ -59,5 +59,6 @@ def _read(path: Path, fingerprint: str) -> list[Measured]:
 def _measured(entry: dict[str, Any]) -> Measured:
     where = entry["piece"]
     piece = Piece(Cell(**where["cell"]), where["first"], where["rows"])
-    rows = tuple(Row(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}) for row in entry["rows"])
+    values = [{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()} for row in entry["rows"]]
+    rows = tuple(PieceRow(**row) for row in values)
     return Measured(piece, rows, entry["seconds"], entry["parts"])

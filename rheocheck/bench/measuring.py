@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from rheocheck.bench.pieces import Measured, Piece, Row
+from rheocheck.bench.pieces import Measured, Piece, PieceRow
 from rheocheck.bench.settings import Settings
 from rheocheck.generation.generate import Decoding
 from rheocheck.generation.requests import Request
@@ -65,5 +65,5 @@ def measure(piece: Piece, models: tuple[Any, Any], prompts: Sequence[tuple[int, 
         stood, descended = (tuple(count[level] for level in levels) for count in (tally.stood, tally.descended))
         mass = tuple(watched.mass[row].tolist())
         probes = tally.expanded, tally.survived, tally.accepted
-        rows.append(Row(number, tuple(tally.blocks), stood, descended, mass, *probes))
+        rows.append(PieceRow(number, tuple(tally.blocks), stood, descended, mass, *probes))
     return Measured(piece, tuple(rows), seconds, dict(decoding.statistics.seconds))

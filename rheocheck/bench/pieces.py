@@ -17,7 +17,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Row:
+class PieceRow:
     """What happened to one prompt.
 
     blocks             lengths, the last one uncut
@@ -41,7 +41,7 @@ class Measured:
     """A finished piece: a row for every prompt, and seconds, whole and by part."""
 
     piece: Piece
-    rows: tuple[Row, ...]
+    rows: tuple[PieceRow, ...]
     seconds: float
     parts: dict[str, float]
 

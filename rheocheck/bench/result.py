@@ -22,7 +22,7 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class Summary:
+class ClaimSummary:
     """A cell.
 
     metrics        intervals by the name of the metric; None where the cell has none, as of a probe in top-K
@@ -50,11 +50,11 @@ class Result:
     seconds: dict[str, float]
     paper: Paper
     claims: tuple[Claim, ...]
-    cells: tuple[Summary, ...]
+    cells: tuple[ClaimSummary, ...]
     coverage: tuple[Coverage, ...]
     equal_trees: tuple[Equal, ...]
 
-    def of(self, cell: Cell) -> Summary:
+    def of(self, cell: Cell) -> ClaimSummary:
         """The summary of a cell."""
         return next(summary for summary in self.cells if summary.cell == cell)
 

@@ -26,14 +26,14 @@ from tqdm import tqdm
 from rheocheck.bench.cells import COLD, WARM, Cell
 from rheocheck.bench.claims import Equal, claims
 from rheocheck.bench.coverage import coverage
-from rheocheck.bench.evidence import METRICS, Evidence
+from rheocheck.bench.evidence import METRICS, ClaimEvidence
 from rheocheck.bench.intervals import ALPHA, Interval
 from rheocheck.bench.ledger import Ledger
 from rheocheck.bench.measuring import measure
 from rheocheck.bench.models import Prepared, prepare
 from rheocheck.bench.paper import PAPER
 from rheocheck.bench.pieces import pieces
-from rheocheck.bench.result import Result, Summary
+from rheocheck.bench.result import ClaimSummary, Result
 from rheocheck.bench.settings import Settings, fingerprint
 from rheocheck.bench.trees import agreements
 
@@ -75,7 +75,7 @@ def run(folder: Path, settings: Settings, *, fresh: bool = False) -> Result:
     )
 
 
-def _decode(folder: Path, settings: Settings, prepared: Prepared) -> Evidence:
+def _decode(folder: Path, settings: Settings, prepared: Prepared) -> ClaimEvidence:
     ledger = Ledger(folder / LEDGER, fingerprint(settings, prepared.digest, _machine(settings)))
     found = []
     with tqdm(list(pieces(settings)), desc="decode", unit="piece", leave=False) as bar:
@@ -84,7 +84,7 @@ def _decode(folder: Path, settings: Settings, prepared: Prepared) -> Evidence:
             found.append(
                 ledger.remembered(piece, lambda piece: measure(piece, prepared.models, prepared.prompts, settings))
             )
-    return Evidence(found)
+    return ClaimEvidence(found)
 
 
 def _compare_trees(settings: Settings, prepared: Prepared) -> tuple[Equal, ...]:
@@ -94,15 +94,15 @@ def _compare_trees(settings: Settings, prepared: Prepared) -> tuple[Equal, ...]:
     )
 
 
-def _summary(evidence: Evidence, common: Evidence, cell: Cell) -> Summary:
+def _summary(evidence: ClaimEvidence, common: ClaimEvidence, cell: Cell) -> ClaimSummary:
     rows = evidence.rows[cell].values()
     cycles, levels = sum(len(row.blocks) for row in rows), tuple(evidence.levels(cell))
-    return Summary(
+    return ClaimSummary(
         cell, len(rows), cycles, _metrics(evidence, cell), _metrics(common, cell), levels, evidence.parts(cell)
     )
 
 
-def _metrics(evidence: Evidence, cell: Cell) -> dict[str, Interval | None]:
+def _metrics(evidence: ClaimEvidence, cell: Cell) -> dict[str, Interval | None]:
     has_probe = any(row.survived for row in evidence.rows[cell].values())
     return {name: evidence.one(cell, name) if has_probe or not name.startswith("probe") else None for name in METRICS}
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from rheocheck.audit.matrix import Entry, Row, audited, entries
+from rheocheck.audit.matrix import Entry, MatrixRow, audited, entries
 from rheocheck.audit.settings import parse_settings
 from rheocheck.formats.files import parse_context
 from rheocheck.report.matrix_table import matrix_table, matrix_title, remarks, row_to_dict
@@ -51,7 +51,7 @@ def matrix(
     names = [entry.name for entry in listed]
     console.print(matrix_title(words, tokens))
     console.print(matrix_table([], names))
-    rows: list[Row] = []
+    rows: list[MatrixRow] = []
     for row in _until_interrupted(listed, question):
         rows.append(row)
         console.print(matrix_table([row], names))
@@ -63,7 +63,7 @@ def matrix(
     return _exit_code(rows, len(listed))
 
 
-def _until_interrupted(listed: list[Entry], question: dict[str, Any]) -> Iterator[Row]:
+def _until_interrupted(listed: list[Entry], question: dict[str, Any]) -> Iterator[MatrixRow]:
     for entry in listed:
         with redirect_stdout(sys.stderr):
             row = audited(entry, **question)
@@ -72,7 +72,7 @@ def _until_interrupted(listed: list[Entry], question: dict[str, Any]) -> Iterato
             return
 
 
-def _exit_code(rows: list[Row], asked: int) -> int:
+def _exit_code(rows: list[MatrixRow], asked: int) -> int:
     if any(row.word == "biased" and not row.lossy for row in rows):
         return 1
     return 3 if len(rows) < asked or any(row.word in ("inconclusive", "not understood") for row in rows) else 0

@@ -4,10 +4,10 @@ from rheocheck.core.pair import Context, Pair
 from rheocheck.core.ranking import held_token
 from rheocheck.core.rule import tokens_of
 from rheocheck.core.shape import Shape
-from rheocheck.exact.slots import Slots
+from rheocheck.exact.slots import RuleSlots
 
 
-def raw_assignments(pair: Pair, slots: Slots, context: Context, shape: Shape) -> tuple[int, bool]:
+def raw_assignments(pair: Pair, slots: RuleSlots, context: Context, shape: Shape) -> tuple[int, bool]:
     """(outcomes of drawing every probe of every node that the layer-wise builder expands, whether it is exact).
 
     Where tails or numbers of slots differ between contexts it is an upper bound: the largest tail and the most

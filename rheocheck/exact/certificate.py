@@ -26,7 +26,7 @@ from rheocheck.core.shape import Shape
 from rheocheck.core.tree import Node
 from rheocheck.exact.node_law import NodeLaws
 from rheocheck.exact.numbers import one_hots
-from rheocheck.exact.slots import Slots
+from rheocheck.exact.slots import RuleSlots
 
 ASSUMES = (
     "trees are ranked by (-score, layer, parent's rank, slot), as rheocheck.core.ranking does",
@@ -60,7 +60,7 @@ def certify(
     """
     if not is_rule(builder):
         return Certificate(0, "only a rule can be certified: a callable builder hides what its ranks look at")
-    slots, laws = Slots(pair, builder, shape), NodeLaws(verifier)
+    slots, laws = RuleSlots(pair, builder, shape), NodeLaws(verifier)
     seen = {pair.state(context)}
     layer = [context]
     depth = shape.depth if shape.nodes else 0

@@ -25,7 +25,7 @@ from rheocheck.core.rule import Slot, tokens_of
 from rheocheck.core.shape import Shape
 from rheocheck.exact.budget import Budget
 from rheocheck.exact.forest import LEAF, Forest
-from rheocheck.exact.slots import Slots
+from rheocheck.exact.slots import RuleSlots
 
 FLOOR = 1 << 62  # scores are compared by floor(-score * FLOOR) first, exactly second: floor is monotone
 
@@ -82,7 +82,7 @@ class Classes:
 
     def __init__(self, pair: Pair, rule: Builder, context: Context, shape: Shape) -> None:
         self.pair, self.shape = pair, shape
-        self.slots = Slots(pair, rule, shape)
+        self.slots = RuleSlots(pair, rule, shape)
         self.forest = Forest()
         self.start = context
         self._ways: dict[int, list[tuple[Any, Any, int | None, int]]] = {}  # of each slot, by id: `slots` keeps them

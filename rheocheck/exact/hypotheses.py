@@ -23,7 +23,7 @@ from rheocheck.core.rule import Slot, tokens_of
 from rheocheck.core.shape import Shape
 from rheocheck.exact.claims import audit_claims
 from rheocheck.exact.enumeration import forest_of
-from rheocheck.exact.slots import Slots
+from rheocheck.exact.slots import RuleSlots
 
 
 def hypotheses(pair: Pair, builder: Builder, shape: Shape, context: Context = ()) -> dict[str, str | None]:
@@ -50,7 +50,7 @@ def hypotheses(pair: Pair, builder: Builder, shape: Shape, context: Context = ()
 
 def _nodes(pair: Pair, builder: Builder, shape: Shape, context: Context) -> Iterator[tuple[Context, list[Slot]]]:
     """Every context a tree can have a node at, one per state of the pair and layer, with the slots there."""
-    rule_at = Slots(pair, builder, shape)
+    rule_at = RuleSlots(pair, builder, shape)
     layer = {pair.state(context): context}
     for _ in range(shape.depth):
         below: dict[int, Context] = {}

@@ -39,7 +39,7 @@ def name_of(function: Any) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-class Slots:
+class RuleSlots:
     """The slots of every node of one rule, shape and pair.
 
     The rule is the user's code: it is given Fractions whatever the engine counts in, and what it returns is converted.

@@ -23,7 +23,7 @@ from rheocheck.exact.emission import Emission, Walk
 from rheocheck.exact.enumeration import forest_of
 from rheocheck.exact.forest import Forest
 from rheocheck.exact.numbers import Number, as_fraction, fastest
-from rheocheck.exact.slots import Slots
+from rheocheck.exact.slots import RuleSlots
 from rheocheck.exact.tokens import joint_law, prefixes
 from rheocheck.exact.variation import Witness, certain_excess, first_token_variation, total_variation, witness
 from rheocheck.exact.verification import Verification
@@ -229,6 +229,6 @@ class _Engine:
     def _assignments(self) -> str:
         if not is_rule(self.builder):
             return str(self.budget.classes) if self.budget.stopped is None else ""
-        slots = Slots(self.pair, self.builder, self.shape)
+        slots = RuleSlots(self.pair, self.builder, self.shape)
         count, equal = raw_assignments(self.pair, slots, self.start, self.shape)
         return f"{'' if equal else '<='}{count}"

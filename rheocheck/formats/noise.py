@@ -29,7 +29,7 @@ Uniforms = Sequence[float]
 Noise = Sequence[Uniforms]
 
 
-class Race:
+class ProbeRace:
     """The chance of a builder at one node: a race of exponential clocks over the tokens that may be drawn."""
 
     def __init__(self, clocks: Uniforms) -> None:
@@ -109,7 +109,7 @@ def cycle_from_noise(decoder: Decoder, context: Context, probe: Noise, coin: Noi
         ranks[at] = asked[layer]
         asked[layer] += 1
         expanded = 1 + (layer - 1) * shape.width + ranks[at] if layer else 0
-        return draw(decoder.builder, pair, at, Race(probe[expanded]), shape)
+        return draw(decoder.builder, pair, at, ProbeRace(probe[expanded]), shape)
 
     tree = grow(propose, context, shape)
     paths = sorted(

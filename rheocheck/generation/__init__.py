@@ -13,10 +13,10 @@ extra `torch`, and models need `hf`.
 
 import rheocheck.production  # noqa: F401  # it says what to install where torch is missing
 from rheocheck.generation.generate import Generated, generate
-from rheocheck.generation.greedy import Difference, GreedyComparison, against_greedy
+from rheocheck.generation.greedy import GreedyComparison, GreedyDifference, against_greedy
 from rheocheck.generation.requests import Request
 from rheocheck.generation.statistics import Statistics
 
 __all__ = [
-    "Difference", "Generated", "GreedyComparison", "Request", "Statistics", "against_greedy", "generate",
+    "Generated", "GreedyComparison", "GreedyDifference", "Request", "Statistics", "against_greedy", "generate",
 ]  # fmt: skip

@@ -30,7 +30,7 @@ from rheocheck.generation.requests import Request, check_requests, eos_of, param
 from rheocheck.generation.statistics import Statistics
 from rheocheck.production.build import build
 from rheocheck.production.decide import VERIFIERS, Verifier
-from rheocheck.production.noise import Noise, draw_noise
+from rheocheck.production.noise import CycleNoise, draw_noise
 from rheocheck.production.slots import BUILDERS, Builder
 from rheocheck.production.target import Filtered
 from rheocheck.production.tree import DraftTree
@@ -129,11 +129,11 @@ class Decoding:
             look(number, logits[row, out.nodes[row]], self.new[row])
         return self._finish()
 
-    def _draw(self) -> Noise:
+    def _draw(self) -> CycleNoise:
         generators = [self.noise[number] for number in self.rows]
         return draw_noise(self.shape, len(self.rows), self.vocab_size, generator=generators, device=self.device)
 
-    def _tree(self, noise: Noise) -> DraftTree:
+    def _tree(self, noise: CycleNoise) -> DraftTree:
         if self.shape.nodes:
             root = self.drafter.follow(*self._padded(self.new))
         else:  # plain sampling asks no drafter

@@ -34,7 +34,7 @@ Text = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Difference:
+class GreedyDifference:
     """The first place of an answer where the two differ.
 
     A token is None where that text has ended; there is no margin then, and no rounding.
@@ -62,7 +62,7 @@ class GreedyComparison:
     """What `generate` answers, and where transformers' greedy search answers something else."""
 
     generated: Generated
-    differences: tuple[Difference, ...]
+    differences: tuple[GreedyDifference, ...]
 
     @property
     def structural(self) -> bool:
@@ -122,18 +122,18 @@ def _search(target: Any, request: Request) -> tuple[Text, tuple[Tensor, ...]]:
 
 def _difference(
     target: Any, number: int, request: Request, ours: Text, theirs: Text, steps: Sequence[Tensor], tree: Tensor | None
-) -> Difference:
+) -> GreedyDifference:
     same = [x == y for x, y in zip(ours, theirs, strict=False)]
     place = same.index(False) if False in same else len(same)
     mine, other = (text[place] if place < len(text) else None for text in (ours, theirs))
     if tree is None:  # one text is the beginning of the other: cut where it should not be, or not where it should
-        return Difference(number, place, mine, other)
+        return GreedyDifference(number, place, mine, other)
     ids = torch.tensor([[*request.prompt, *theirs[:-1]]], device=target.device)
     fresh = target(input_ids=ids).logits[0, len(request.prompt) - 1 :]
     eps = max(torch.finfo(dtype).eps for dtype in (fresh.dtype, torch.float32))
     usual = max(_apart(torch.cat(tuple(steps)), fresh), eps * float(fresh[place].abs().max()))
     margin = abs(float(fresh[place, mine]) - float(fresh[place, other]))
-    return Difference(number, place, mine, other, margin, _apart(tree, fresh[place]), usual)
+    return GreedyDifference(number, place, mine, other, margin, _apart(tree, fresh[place]), usual)
 
 
 def _apart(a: Tensor, b: Tensor) -> float:

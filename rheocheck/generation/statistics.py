@@ -24,7 +24,7 @@ PARTS = ("prompt", "draft", "target", "verify", "cache")
 
 
 @dataclass
-class Tally:
+class DecodingTally:
     """Counts of one request.
 
     blocks               lengths, in order
@@ -44,7 +44,7 @@ class Tally:
 class Statistics:
     """Tallies by number of the request, and seconds by part (on a GPU: of the host, which waits in `cache`)."""
 
-    requests: dict[int, Tally] = field(default_factory=dict)
+    requests: dict[int, DecodingTally] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
 
     @property
@@ -98,7 +98,7 @@ class Statistics:
             kept = visited & (probe > 0)
             counts += [stood, kept, kept & (following == probe)]
         for number, length, rows in zip(numbers, lengths, torch.stack(counts, 1).tolist(), strict=True):
-            tally = self.requests.setdefault(number, Tally())
+            tally = self.requests.setdefault(number, DecodingTally())
             tally.blocks.append(length)
             tally.stood.update(level for level, yes in enumerate(rows[0]) if yes)
             tally.descended.update(level for level, yes in enumerate(rows[1]) if yes)

@@ -11,11 +11,11 @@ is ever a guess.
 
 from rheocheck.core.errors import NotUnderstood
 from rheocheck.intercept.conformance import Conformance, conformance
-from rheocheck.intercept.enumeration import Boundary, Enumeration, Path, enumerate_law, replay
+from rheocheck.intercept.enumeration import Enumeration, NullEvent, Path, enumerate_law, replay
 from rheocheck.intercept.reuse import Reuse, reused
 from rheocheck.intercept.run import Choice
 
 __all__ = [
-    "Boundary", "Choice", "Conformance", "Enumeration", "NotUnderstood", "Path", "Reuse", "conformance",
+    "Choice", "Conformance", "Enumeration", "NotUnderstood", "NullEvent", "Path", "Reuse", "conformance",
     "enumerate_law", "replay", "reused",
 ]  # fmt: skip

@@ -62,7 +62,7 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Boundary:
+class NullEvent:
     """An event of probability zero, such as a coin that is exactly 0, and the word that is emitted then."""
 
     word: Context
@@ -89,7 +89,7 @@ class Enumeration:
     stopped: str | None
     seconds: float
     endings: dict[Context, list[Step | None]] = field(repr=False)
-    boundaries: tuple[Boundary, ...] = field(repr=False)
+    boundaries: tuple[NullEvent, ...] = field(repr=False)
     reuses: tuple[Reuse, ...] = ()
     failures: dict[Context, str] = field(repr=False, default_factory=dict)
 
@@ -122,7 +122,7 @@ def enumerate_law(
     endings: dict[Context, list[Step | None]] = {}
     failures: dict[Context, str] = {}
     reuses: dict[tuple[str, ...], Reuse] = {}
-    boundaries: dict[Boundary, None] = {}
+    boundaries: dict[NullEvent, None] = {}
     paths, null_paths, stopped = 0, 0, None
     with _Caller(subject, context, tokens, seed, eos) as caller:
         search = Search(caller)
@@ -134,7 +134,7 @@ def enumerate_law(
                     first = run, word
                 if run.null is not None:
                     null_paths += 1
-                    boundaries[Boundary(word, run.null.what, run.null.line)] = None
+                    boundaries[NullEvent(word, run.null.what, run.null.line)] = None
                 else:
                     law[word] = law.get(word, Fraction(0)) + run.weight
                     endings.setdefault(word, []).append(run.last)

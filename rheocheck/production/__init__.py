@@ -38,7 +38,7 @@ except ImportError as error:
 from rheocheck.production.build import Frontier, build
 from rheocheck.production.decide import VERIFIERS, matching, recursive
 from rheocheck.production.decide import rheo as rheo_verifier
-from rheocheck.production.noise import Noise, draw_noise
+from rheocheck.production.noise import CycleNoise, draw_noise
 from rheocheck.production.slots import BUILDERS, naive, rheo, top_k
 from rheocheck.production.subject import ProductionSubject, subject
 from rheocheck.production.tree import DraftTree
@@ -46,10 +46,10 @@ from rheocheck.production.verify import Emitted, cut_at, verify
 
 __all__ = [
     "BUILDERS",
+    "CycleNoise",
     "DraftTree",
     "Emitted",
     "Frontier",
-    "Noise",
     "ProductionSubject",
     "VERIFIERS",
     "build",

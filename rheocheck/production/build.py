@@ -17,7 +17,7 @@ from torch import Tensor
 from rheocheck.core.errors import InputError
 from rheocheck.core.shape import Shape
 from rheocheck.production.noise import TOP, expanded_nodes
-from rheocheck.production.slots import BUILDERS, Builder, Slots
+from rheocheck.production.slots import BUILDERS, Builder, SlotTensors
 from rheocheck.production.tops import TINY, Ranked, check_temperature, top_law
 from rheocheck.production.tree import DraftTree, finish
 
@@ -50,7 +50,7 @@ class Best(NamedTuple):
 
 
 Step = Callable[..., "Layer"]
-Layer = tuple[Slots, Float[Tensor, "B R K"], Best | None]  # the children, their scores, the next frontier
+Layer = tuple[SlotTensors, Float[Tensor, "B R K"], Best | None]  # the children, their scores, the next frontier
 
 
 def rank_layer(

@@ -18,7 +18,7 @@ from torch import Tensor
 from rheocheck.core.errors import InputError, MissingExtra
 from rheocheck.core.shape import Shape
 from rheocheck.production.build import Best, Layer, rank_layer
-from rheocheck.production.slots import Slots, rheo
+from rheocheck.production.slots import SlotTensors, rheo
 
 try:
     import triton
@@ -105,4 +105,4 @@ def fused_step(
         tokens, q, clocks, parent, token, score, own, z, best_score, best_token, place,
         R, S, clocks.shape[2], clocks.stride(0), K, m, F, *sizes, sizes[0] * sizes[2],
     )  # fmt: skip
-    return Slots(token, score, own, z), score, None if last else Best(best_score, best_token, place)
+    return SlotTensors(token, score, own, z), score, None if last else Best(best_score, best_token, place)

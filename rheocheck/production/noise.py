@@ -18,7 +18,7 @@ TOP = 128  # drafter logits kept at a node
 
 
 @dataclass(frozen=True)
-class Noise:
+class CycleNoise:
     """Uniforms in [0, 1): clocks per expanded node and ranked tail token, coins per kept node."""
 
     probe: Float[Tensor, "B E T"]
@@ -38,7 +38,7 @@ def draw_noise(
     generator: torch.Generator | Sequence[torch.Generator] | None = None,
     device: torch.device | str | None = None,
     top: int = TOP,
-) -> Noise:
+) -> CycleNoise:
     """Fresh noise for `batch` sequences.
 
     generator  one for the batch, or one a row: a row's noise then does not depend on the batch it is in
@@ -46,9 +46,9 @@ def draw_noise(
     sizes = (expanded_nodes(shape), min(vocab_size, top)), (shape.nodes + 1, shape.branching + 1)
     if generator is None or isinstance(generator, torch.Generator):
         probe = torch.rand(batch, *sizes[0], generator=generator, device=device)
-        return Noise(probe, torch.rand(batch, *sizes[1], generator=generator, device=device, dtype=torch.float64))
+        return CycleNoise(probe, torch.rand(batch, *sizes[1], generator=generator, device=device, dtype=torch.float64))
     if len(generator) != batch:
         raise InputError(f"generators must be one a row, got {len(generator)} for {batch} rows; pass a list of {batch}")
     probes = [torch.rand(sizes[0], generator=g, device=device) for g in generator]
     coins = [torch.rand(sizes[1], generator=g, device=device, dtype=torch.float64) for g in generator]
-    return Noise(torch.stack(probes), torch.stack(coins))
+    return CycleNoise(torch.stack(probes), torch.stack(coins))

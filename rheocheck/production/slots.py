@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 
-class Slots(NamedTuple):
+class SlotTensors(NamedTuple):
     """Tokens, rank weights and drafter probabilities of the K slots; z is None when nothing is drawn."""
 
     token: Int[Tensor, "B R K"]
@@ -26,15 +26,15 @@ class Slots(NamedTuple):
     z: Float[Tensor, "B R"] | None
 
 
-Builder = Callable[[Int[Tensor, "B R S"], Float[Tensor, "B R S"], Float[Tensor, "B R T"], int, int], Slots]
+Builder = Callable[[Int[Tensor, "B R S"], Float[Tensor, "B R S"], Float[Tensor, "B R T"], int, int], SlotTensors]
 
 
-def top_k(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> Slots:
+def top_k(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> SlotTensors:
     """The K best tokens, none drawn."""
-    return Slots(tokens[..., :K], q[..., :K], q[..., :K], None)
+    return SlotTensors(tokens[..., :K], q[..., :K], q[..., :K], None)
 
 
-def rheo(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> Slots:
+def rheo(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> SlotTensors:
     """Leads, a probe ranked by min(q(xm), z) (q(x1) for m = 0), fills."""
     drawn = naive(tokens, q, clocks, K, m)
     if drawn.z is None:
@@ -44,7 +44,7 @@ def rheo(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> Slots:
     return drawn._replace(weight=torch.where(probe, weight[..., None], drawn.weight))
 
 
-def naive(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> Slots:
+def naive(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> SlotTensors:
     """The same slots, the probe ranked by its own q: the negative control."""
     if K <= m or q.shape[-1] <= m:
         return top_k(tokens, q, clocks, K, m)
@@ -53,7 +53,7 @@ def naive(tokens: Tensor, q: Tensor, clocks: Tensor, K: int, m: int) -> Slots:
     y = (clocks[..., : tail.shape[-1]] / tail).argmin(-1)
     rank = _ranks(tail.shape[-1], K, m, q.device).index_select(0, y.flatten()).view(*y.shape, K)
     own = q.gather(-1, rank)
-    return Slots(tokens.gather(-1, rank), own, own, z)
+    return SlotTensors(tokens.gather(-1, rank), own, own, z)
 
 
 BUILDERS: dict[str, Builder] = {"top_k": top_k, "rheo": rheo, "naive": naive}

@@ -20,7 +20,7 @@ from rheocheck.core.shape import Shape
 from rheocheck.formats.loading import load_attribute
 from rheocheck.production.build import Frontier, build
 from rheocheck.production.decide import VERIFIERS, Verifier
-from rheocheck.production.noise import Noise, draw_noise
+from rheocheck.production.noise import CycleNoise, draw_noise
 from rheocheck.production.slots import BUILDERS, Builder
 from rheocheck.production.target import Laws
 from rheocheck.production.tops import given_law, top_law
@@ -31,7 +31,7 @@ BLOCK = 8192  # sequences decoded at once
 
 
 @dataclass(frozen=True)
-class Tables:
+class PairTensors:
     """A drafter and a target as an automaton: logits (or laws) per state, and the state after each token."""
 
     draft: Float[Tensor, "S V"]
@@ -40,7 +40,7 @@ class Tables:
     laws: bool
 
     @classmethod
-    def of(cls, pair: Pair, dtype: torch.dtype, *, laws: bool = False) -> "Tables":
+    def of(cls, pair: Pair, dtype: torch.dtype, *, laws: bool = False) -> "PairTensors":
         """Log probabilities as logits; with `laws`, the probabilities themselves."""
         draft, target = (
             torch.tensor([[float(x) for x in law(word)] for word in pair.states.words], dtype=torch.float64)
@@ -50,16 +50,16 @@ class Tables:
             draft, target = draft.log(), target.log()
         return cls(draft.to(dtype), target.to(dtype), torch.tensor(pair.states.step), laws)
 
-    def to(self, device: torch.device | str) -> "Tables":
+    def to(self, device: torch.device | str) -> "PairTensors":
         """The same tables on a device."""
-        return Tables(self.draft.to(device), self.target.to(device), self.step.to(device), self.laws)
+        return PairTensors(self.draft.to(device), self.target.to(device), self.step.to(device), self.laws)
 
 
 def toy_cycle(
-    tables: Tables,
+    tables: PairTensors,
     state: Int[Tensor, "B"],
     shape: Shape,
-    noise: Noise,
+    noise: CycleNoise,
     builder: Builder,
     verifier: Verifier,
     *,
@@ -96,8 +96,8 @@ class ProductionSubject:
     dtype: torch.dtype = torch.float32
 
     @cached_property
-    def _tables(self) -> Tables:
-        return Tables.of(self.pair, self.dtype)
+    def _tables(self) -> PairTensors:
+        return PairTensors.of(self.pair, self.dtype)
 
     def __call__(self, context: Context, n_tokens: int, seed: int) -> list[int]:
         """`n_tokens` new tokens after `context`."""
@@ -112,7 +112,7 @@ class ProductionSubject:
         return torch.cat(words).numpy()
 
     def _words(
-        self, tables: Tables, state: Int[Tensor, "B"], n_tokens: int, generator: torch.Generator
+        self, tables: PairTensors, state: Int[Tensor, "B"], n_tokens: int, generator: torch.Generator
     ) -> Int[Tensor, "B L"]:
         shape, D1 = self.shape, self.shape.depth + 1
         words = torch.zeros(len(state), n_tokens + D1, dtype=torch.long)

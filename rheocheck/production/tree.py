@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rheocheck.core.shape import Shape
 from rheocheck.production.noise import expanded_nodes
-from rheocheck.production.slots import Slots
+from rheocheck.production.slots import SlotTensors
 from rheocheck.production.tops import TINY
 
 
@@ -50,7 +50,7 @@ class DraftTree:
 
 def finish(
     laws: Sequence[tuple[Tensor, Tensor]],
-    layers: Sequence[tuple[Slots, Tensor]],
+    layers: Sequence[tuple[SlotTensors, Tensor]],
     frontiers: Sequence[Int[Tensor, "B F"]],
     shape: Shape,
 ) -> DraftTree:

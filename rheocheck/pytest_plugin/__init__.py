@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from rheocheck.pytest_plugin.settings import PROPERTY, Settings
-from rheocheck.pytest_plugin.summary import Summary
+from rheocheck.pytest_plugin.settings import PROPERTY, SuiteSettings
+from rheocheck.pytest_plugin.summary import SuiteSummary
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,13 +37,13 @@ def pytest_configure(config: pytest.Config) -> None:
     arguments = [str(argument).partition("=")[0] for argument in config.invocation_params.args]
     if config.getoption("reruns", None) or "--reruns" in arguments:
         raise pytest.UsageError(f"--reruns must not be given with rheocheck: {RERUNS} (or -p no:rheocheck without it)")
-    settings = Settings.of(config)
+    settings = SuiteSettings.of(config)
     config.stash[SETTINGS] = settings
     if not hasattr(config, "workerinput"):  # under xdist the controller alone sees all reports
-        config.pluginmanager.register(Summary(settings), "rheocheck-summary")
+        config.pluginmanager.register(SuiteSummary(settings), "rheocheck-summary")
 
 
-SETTINGS = pytest.StashKey[Settings]()
+SETTINGS = pytest.StashKey[SuiteSettings]()
 RERUNS = (
     "rerunning until green turns a detection probability p into p^r; use --rheo-attempt=1 for a fresh, reported draw"
 )

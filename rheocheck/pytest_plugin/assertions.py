@@ -10,7 +10,7 @@ from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context, Pair
 from rheocheck.core.shape import Shape
 from rheocheck.exact import Verification, verify
-from rheocheck.pytest_plugin.settings import Record, Settings
+from rheocheck.pytest_plugin.settings import Record, SuiteSettings
 from rheocheck.report.audit_text import audit_text
 from rheocheck.report.exact_text import came
 from rheocheck.report.verify_text import verify_text
@@ -19,7 +19,7 @@ from rheocheck.report.verify_text import verify_text
 class Assertions:
     """One test's assertions; `records` go to the report of the test."""
 
-    def __init__(self, nodeid: str, settings: Settings) -> None:
+    def __init__(self, nodeid: str, settings: SuiteSettings) -> None:
         self.nodeid, self.settings = nodeid, settings
         self.records: list[Record] = []
 

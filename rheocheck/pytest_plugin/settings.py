@@ -11,7 +11,7 @@ PROPERTY = "rheocheck"  # the key of an assertion's record among a test's user_p
 
 
 @dataclass(frozen=True)
-class Settings:
+class SuiteSettings:
     """root, attempt: where seeds come from; suite_alpha: false alarms of the whole suite; eps, samples: defaults."""
 
     root: int
@@ -21,7 +21,7 @@ class Settings:
     samples: int | None
 
     @classmethod
-    def of(cls, config: pytest.Config) -> "Settings":
+    def of(cls, config: pytest.Config) -> "SuiteSettings":
         """The settings of a run. Raises pytest.UsageError when an option is out of range."""
         values = {name: config.getoption(f"rheo_{name}") for name in ("seed", "attempt", "alpha", "eps", "samples")}
         for name, holds, must in (

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from rheocheck.pytest_plugin.settings import CAPACITY, PROPERTY, Record, Settings
+from rheocheck.pytest_plugin.settings import CAPACITY, PROPERTY, Record, SuiteSettings
 from rheocheck.report.suite_text import assertion_text
 
 
-class Summary:
+class SuiteSummary:
     """Collects the records of all assertions of a run."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: SuiteSettings) -> None:
         self.settings = settings
         self.records: list[Record] = []
 

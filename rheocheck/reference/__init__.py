@@ -20,7 +20,7 @@ except ImportError as error:
         f"rheocheck.reference must have jax and jaxtyping, {error.name} is missing: pip install 'rheocheck[jax]'"
     ) from error
 
-from rheocheck.reference.cycle import Tables, cycle, cycles
+from rheocheck.reference.cycle import PairArrays, cycle, cycles
 from rheocheck.reference.ranking import ArrayTree, grow
 from rheocheck.reference.slots import BUILDERS, naive, rheo, top_k
 from rheocheck.reference.subject import ReferenceSubject, subject, tables_of
@@ -30,8 +30,8 @@ from rheocheck.reference.verifiers import rheo as rheo_verifier
 __all__ = [
     "ArrayTree",
     "BUILDERS",
+    "PairArrays",
     "ReferenceSubject",
-    "Tables",
     "VERIFIERS",
     "cycle",
     "cycles",

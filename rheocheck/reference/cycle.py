@@ -21,7 +21,7 @@ from rheocheck.reference.slots import Builder
 from rheocheck.reference.verifiers import Children, Verifier
 
 
-class Tables(NamedTuple):
+class PairArrays(NamedTuple):
     """A drafter and a target as an automaton: laws per state, and the state after each token."""
 
     draft: Float[Array, "S V"]
@@ -38,7 +38,7 @@ class Block(NamedTuple):
 
 
 def cycle(
-    tables: Tables,
+    tables: PairArrays,
     builder: Builder,
     verifier: Verifier,
     shape: Shape,
@@ -54,7 +54,7 @@ def cycle(
 
 def walk(
     tree: ArrayTree,
-    tables: Tables,
+    tables: PairArrays,
     verifier: Verifier,
     start: Int[Array, ""],
     coin: Float[Array, "N1 K1"],
@@ -89,7 +89,7 @@ def _check(probe: Array, coin: Array, V: int, shape: Shape) -> None:
 
 @partial(jax.jit, static_argnums=(1, 2, 3))
 def cycles(
-    tables: Tables,
+    tables: PairArrays,
     builder: Builder,
     verifier: Verifier,
     shape: Shape,

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 
-class Slots(NamedTuple):
+class SlotArrays(NamedTuple):
     """The slots of one node: tokens, rank weights, which one was drawn, and the law it was drawn from."""
 
     token: Int[Array, "K"]
@@ -28,26 +28,26 @@ class Slots(NamedTuple):
     claim: Float[Array, "V"]
 
 
-Builder = Callable[[Float[Array, "V"], Float[Array, "V"], int, int], Slots]
+Builder = Callable[[Float[Array, "V"], Float[Array, "V"], int, int], SlotArrays]
 
 
-def top_k(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int) -> Slots:
+def top_k(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int) -> SlotArrays:
     """The K best tokens, none drawn; the clocks and m play no role."""
     order, s = ranked(q, K)
-    return Slots(order[:K], s[:K], jnp.zeros(K, bool), jnp.zeros_like(q))
+    return SlotArrays(order[:K], s[:K], jnp.zeros(K, bool), jnp.zeros_like(q))
 
 
-def rheo(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int) -> Slots:
+def rheo(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int) -> SlotArrays:
     """Leads, a probe ranked without a look at it, fills; plain top-K without room or tail for a probe."""
     return _with_probe(q, clocks, K, m, lambda s, z, y: jnp.minimum(s[m - 1], z) if m else s[0])
 
 
-def naive(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int) -> Slots:
+def naive(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int) -> SlotArrays:
     """The negative control: the probe is ranked by its own q(Y), which biases what survives."""
     return _with_probe(q, clocks, K, m, lambda s, z, y: s[m + y])
 
 
-def _with_probe(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int, weight: Callable) -> Slots:
+def _with_probe(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int, weight: Callable) -> SlotArrays:
     if K <= m or len(q) <= m:
         return top_k(q, clocks, K, m)
     order, s = ranked(q, K)
@@ -61,7 +61,7 @@ def _with_probe(q: Float[Array, "V"], clocks: Float[Array, "V"], K: int, m: int,
     claim = jnp.where(z > 0, tail / z, 0.0)  # an empty tail: every weight from slot m+1 on is 0, nothing is drawn
     claims = jnp.zeros_like(q).at[order[m:]].add(claim)
     drawn = (slot == m) & (s[m + 1] > 0)  # a tail of one token is no draw: its claim is one-hot
-    return Slots(order[rank], jnp.where(z > 0, weights, jnp.where(slot < m, s[slot], 0.0)), drawn, claims)
+    return SlotArrays(order[rank], jnp.where(z > 0, weights, jnp.where(slot < m, s[slot], 0.0)), drawn, claims)
 
 
 def ranked(q: Float[Array, "V"], K: int) -> tuple[Int[Array, "R"], Float[Array, "R"]]:

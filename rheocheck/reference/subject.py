@@ -15,17 +15,17 @@ from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Context, Pair
 from rheocheck.core.shape import Shape
 from rheocheck.formats.loading import load_attribute
-from rheocheck.reference.cycle import Tables, cycles
+from rheocheck.reference.cycle import PairArrays, cycles
 from rheocheck.reference.ranking import expanded_nodes
 from rheocheck.reference.slots import BUILDERS, Builder
 from rheocheck.reference.verifiers import VERIFIERS, Verifier
 
 
-def tables_of(pair: Pair) -> Tables:
+def tables_of(pair: Pair) -> PairArrays:
     """The arrays of a pair, one row a state; float64 when x64 is on."""
     words = pair.states.words
     draft, target = (np.array([[float(x) for x in law(word)] for word in words]) for law in (pair.q, pair.p))
-    return Tables(jnp.asarray(draft), jnp.asarray(target), jnp.asarray(pair.states.step))
+    return PairArrays(jnp.asarray(draft), jnp.asarray(target), jnp.asarray(pair.states.step))
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ReferenceSubject:
     shape: Shape
 
     @cached_property
-    def _tables(self) -> Tables:
+    def _tables(self) -> PairArrays:
         with jax.enable_x64(True):
             return tables_of(self.pair)
 

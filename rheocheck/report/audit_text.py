@@ -2,7 +2,7 @@
 
 import math
 
-from rheocheck.audit import Boundary, Verdict, Witness
+from rheocheck.audit import BoundaryToken, Verdict, Witness
 from rheocheck.report.exact_text import HEADLINES, after, came, exact_text
 
 
@@ -101,7 +101,7 @@ def _witness(witness: Witness, reference: str, draws: int) -> str:
     )
 
 
-def _boundary(token: Boundary) -> str:
+def _boundary(token: BoundaryToken) -> str:
     return (
         f"{after(token.context)}, token {token.token} is within rounding of a filter's cut-off "
         f"(target {token.target:.4f}, emitted {token.hits} times): not counted as a bias"

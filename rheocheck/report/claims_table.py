@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from rheocheck.bench.cells import plain, probed
 from rheocheck.bench.claims import Figure
 from rheocheck.bench.intervals import Interval
-from rheocheck.bench.result import Result, Summary
+from rheocheck.bench.result import ClaimSummary, Result
 
 
 def claims_text(result: Result) -> str:
@@ -102,7 +102,7 @@ CELL_HEAD = (
 )  # fmt: skip
 
 
-def _cell_row(summary: Summary) -> tuple[str, ...]:
+def _cell_row(summary: ClaimSummary) -> tuple[str, ...]:
     cell, metrics = summary.cell, summary.metrics
     block = metrics["block"]
     assert block is not None  # every cell has cycles

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from rheocheck.audit import Boundary, BoundaryFault, Context, ShownPath, Step, Verdict, Witness, spaced
+from rheocheck.audit import BoundaryFault, BoundaryToken, Context, ShownPath, ShownStep, Verdict, Witness, spaced
 
 HEADLINES = {
     "lossless": "LOSSLESS",
@@ -67,7 +67,7 @@ def after(context: Context) -> str:
     return f'after context "{spaced(context)}"'
 
 
-def _branch(step: Step) -> str:
+def _branch(step: ShownStep) -> str:
     return f"{step.index} of 0..{step.outcomes - 1}, probability {number(step.weight)}"
 
 
@@ -93,7 +93,7 @@ def _plain_runs(verdict: Verdict) -> str:
     )
 
 
-def _place(step: Step) -> str:
+def _place(step: ShownStep) -> str:
     return step.line if step.caller is None else f"{step.line}, called from {step.caller}"
 
 
@@ -145,7 +145,7 @@ def _faults(faults: Sequence[BoundaryFault], reference: str) -> Iterator[str]:
         )
 
 
-def _boundary(token: Boundary) -> str:
+def _boundary(token: BoundaryToken) -> str:
     return (
         f"{after(token.context)}, token {token.token} is within rounding of a filter's cut-off "
         f"(target {number(token.target)}, emitted {number(token.emitted or 0.0)}): not counted as a bias"

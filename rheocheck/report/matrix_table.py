@@ -5,7 +5,7 @@ from typing import Any
 from rich.table import Table
 
 from rheocheck.audit import Context, Verdict, spaced
-from rheocheck.audit.matrix import Row
+from rheocheck.audit.matrix import MatrixRow
 from rheocheck.report.exact_text import number, rounded_up
 
 
@@ -15,7 +15,7 @@ def matrix_title(context: Context, tokens: int) -> str:
     return f"The exact law of {tokens} tokens{after}, setting by setting"
 
 
-def matrix_table(rows: list[Row], names: list[str]) -> Table:
+def matrix_table(rows: list[MatrixRow], names: list[str]) -> Table:
     """Some rows of the table, or its header where there are none; `names` of all rows, so that its parts line up."""
     table = Table(box=None, show_header=not rows, pad_edge=False, padding=(0, 2, 0, 0))
     for title, width in (("setting", max(map(len, [*names, "setting"]))), ("verdict", 28)):
@@ -27,14 +27,14 @@ def matrix_table(rows: list[Row], names: list[str]) -> Table:
     return table
 
 
-def row_to_dict(row: Row) -> dict[str, Any]:
+def row_to_dict(row: MatrixRow) -> dict[str, Any]:
     """A row as plain JSON."""
     verdict = None if row.verdict is None else row.verdict.to_dict()
     declared = "lossy" if row.lossy else "lossless"
     return {"name": row.name, "declared": declared, "word": row.word, "problem": row.problem, "verdict": verdict}
 
 
-def _word(row: Row) -> str:
+def _word(row: MatrixRow) -> str:
     return f"{row.word.replace('_', ' ')}{', declared' if row.lossy and row.word == 'biased' else ''}"
 
 
@@ -54,7 +54,7 @@ def _figures(verdict: Verdict | None) -> tuple[str, str, str, str]:
     return text, str(len(verdict.boundary_faults)), str(verdict.paths), f"{verdict.seconds or 0.0:.2f} s"
 
 
-def remarks(row: Row) -> list[str]:
+def remarks(row: MatrixRow) -> list[str]:
     """Why there is no verdict, or why it is undecided; one line each."""
     if row.verdict is None:
         return [f"  {row.problem}"]

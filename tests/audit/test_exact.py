@@ -16,7 +16,7 @@ from rheocheck.audit.exact import exact_audit
 from rheocheck.audit.methods import audit as by_method
 from rheocheck.core.errors import InputError
 from rheocheck.core.pair import Pair
-from rheocheck.intercept import Boundary, Enumeration, NotUnderstood
+from rheocheck.intercept import Enumeration, NotUnderstood, NullEvent
 from rheocheck.intercept.run import Step
 from tests.audit import subjects
 from tests.audit.test_sampled import LawWithBoundary
@@ -335,7 +335,7 @@ EVENT = ("uniform 0 satisfies uniform <= 0", "decoder.py:9")
 
 def test_events_of_probability_zero_are_boundary_faults_and_no_bias(says):
     """Only what the target never emits, and the subject with no probability, is one."""
-    events = [Boundary((2,), *EVENT), Boundary((2,), *EVENT), Boundary((0,), *EVENT)]
+    events = [NullEvent((2,), *EVENT), NullEvent((2,), *EVENT), NullEvent((0,), *EVENT)]
     says(enumerated({(0,): "1/4", (1,): "3/4"}, boundaries=events))
     verdict = exact_audit(drawing([1, 3]), target=FINE, tokens=1)
     assert (verdict.verdict, verdict.total_variation) == ("no_bias_found", 0)
@@ -344,18 +344,18 @@ def test_events_of_probability_zero_are_boundary_faults_and_no_bias(says):
 
 def test_an_event_of_probability_zero_may_leave_the_vocabulary(says):
     """A search in cumulated probabilities that finds no place for the largest uniform."""
-    says(enumerated({(0,): "1/4", (1,): "3/4"}, boundaries=[Boundary((3,), *EVENT)]))
+    says(enumerated({(0,): "1/4", (1,): "3/4"}, boundaries=[NullEvent((3,), *EVENT)]))
     assert [fault.word for fault in exact_audit(drawing([1, 3]), target=FINE, tokens=1).boundary_faults] == [(3,)]
 
 
 def test_a_word_that_is_emitted_anyway_is_no_boundary_fault(says):
-    says(enumerated({(0,): "1/4", (1,): "1/4", (2,): "1/2"}, boundaries=[Boundary((2,), *EVENT)]))
+    says(enumerated({(0,): "1/4", (1,): "1/4", (2,): "1/2"}, boundaries=[NullEvent((2,), *EVENT)]))
     assert exact_audit(drawing([1, 1, 2]), target=FINE, tokens=1).boundary_faults == ()
 
 
 def test_a_baseline_has_boundary_faults_only_when_it_is_known_to_its_end(says):
     for rest, count in ((0, 1), (Fraction(1, 8), 0)):
-        says(enumerated({(0,): 1}, boundaries=[Boundary((1,), *EVENT)]), enumerated({(0,): 1 - rest}))
+        says(enumerated({(0,): 1}, boundaries=[NullEvent((1,), *EVENT)]), enumerated({(0,): 1 - rest}))
         assert len(exact_audit(drawing([1]), baseline=drawing([1]), tokens=1, confirm=False).boundary_faults) == count
 
 
@@ -368,7 +368,7 @@ def test_a_draw_of_a_boundary_fault_does_not_contradict_the_enumeration(says):
         calls.append(1)
         return [3] if len(calls) == 5 else [random.choices([0, 1], [3, 1])[0]]
 
-    says(enumerated({(0,): "3/4", (1,): "1/4"}, boundaries=[Boundary((3,), *EVENT)]))
+    says(enumerated({(0,): "3/4", (1,): "1/4"}, boundaries=[NullEvent((3,), *EVENT)]))
     assert exact_audit(subject, target=law, tokens=1).verdict == "biased"
     calls.clear()
     says(enumerated({(0,): "3/4", (1,): "1/4"}))

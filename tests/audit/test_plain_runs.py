@@ -16,7 +16,7 @@ from rheocheck.audit.methods import audit
 from rheocheck.audit.plain_runs import Side
 from rheocheck.audit.processes import Importable, Processes, Unable, importable
 from rheocheck.core.errors import InputError
-from rheocheck.intercept import Boundary, Enumeration
+from rheocheck.intercept import Enumeration, NullEvent
 from tests.audit import hidden, subjects
 
 DELTA = 1e-6
@@ -171,7 +171,7 @@ def test_ctrl_c_leaves_no_verdict(finds):
 
 
 def test_boundary_faults_are_not_impossible_words(finds):
-    finds({(0,): "1/2", (1,): "1/2"}, boundaries=[Boundary((2,), "uniform 1 = 0", "d.py:3")])
+    finds({(0,): "1/2", (1,): "1/2"}, boundaries=[NullEvent((2,), "uniform 1 = 0", "d.py:3")])
     law = lambda context: [0.5, 0.5, 0.0]  # noqa: E731
     assert exact_audit(drawing([499, 499, 2]), target=law, tokens=1, plain_runs=500, seed=4).verdict == "no_bias_found"
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from rheocheck.bench.cells import shares
 from rheocheck.bench.claims import Equal, claims
-from rheocheck.bench.evidence import Evidence
+from rheocheck.bench.evidence import ClaimEvidence
 from rheocheck.bench.paper import PAPER
-from rheocheck.bench.pieces import Measured, Piece, Row
-from rheocheck.bench.result import Coverage, Result, Summary
+from rheocheck.bench.pieces import Measured, Piece, PieceRow
+from rheocheck.bench.result import ClaimSummary, Coverage, Result
 from rheocheck.bench.settings import FULL
 
 PROMPTS, ROUNDS, CYCLES = 64, 4, 40
@@ -34,7 +34,7 @@ def evidence(mean=mean_block, seconds=lambda cell: 1.0, spread=0.05, seed=0):
             found.append(
                 Measured(Piece(cell, first, len(rows)), rows, seconds(cell) * (1 + first / 100), {"draft": 0.5})
             )
-    return Evidence(found)
+    return ClaimEvidence(found)
 
 
 def _row(number, cell, mean):
@@ -43,7 +43,7 @@ def _row(number, cell, mean):
     stood = (4 * CYCLES, 2 * CYCLES)
     descended = tuple(round(s * (1 - 1 / mean)) for s in stood)
     probes = (6 * CYCLES, 5 * CYCLES, 2 * CYCLES) if cell.builder == "rheo" else (0, 0, 0)
-    return Row(number, tuple(blocks), stood, descended, tuple(map(float, descended)), *probes)
+    return PieceRow(number, tuple(blocks), stood, descended, tuple(map(float, descended)), *probes)
 
 
 def result(found=None, settings=FULL):
@@ -56,7 +56,7 @@ def result(found=None, settings=FULL):
         return {n: of.one(cell, n) if cell.builder == "rheo" or not n.startswith("probe") else None for n in names}
 
     cells = tuple(
-        Summary(
+        ClaimSummary(
             cell, PROMPTS, PROMPTS * CYCLES, metrics(found, cell), metrics(common, cell),
             tuple(found.levels(cell)), found.parts(cell),
         )

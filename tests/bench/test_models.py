@@ -81,7 +81,7 @@ def test_pieces_of_other_versions_do_not_count(tmp_path, monkeypatch):
             return piece
 
     monkeypatch.setattr(running, "Ledger", Seen)
-    monkeypatch.setattr(running, "Evidence", list)
+    monkeypatch.setattr(running, "ClaimEvidence", list)
     prepared = running.Prepared(None, None, (), torch.zeros(0), {}, "weights", True)
     running._decode(tmp_path, SETTINGS, prepared)
     running._decode(tmp_path, SETTINGS, prepared)

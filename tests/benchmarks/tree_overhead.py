@@ -13,7 +13,7 @@ import time
 
 import torch
 
-from rheocheck.production import BUILDERS, Noise, build, draw_noise, verify
+from rheocheck.production import BUILDERS, CycleNoise, build, draw_noise, verify
 from tests.benchmarks import eagle_twin
 from tests.benchmarks.counting import Counting
 from tests.benchmarks.workload import SHAPE, workload
@@ -33,7 +33,7 @@ class Contender:
         leaf = (self.tree.child > 0).any(-1).logical_not()
         self.target = work.target(self.tree.row, leaf)
 
-    def noise(self) -> Noise:
+    def noise(self) -> CycleNoise:
         return draw_noise(SHAPE, self.B, self.V, device=self.work.layers[0].device)
 
     def build(self, noise):
@@ -170,12 +170,12 @@ def toy(repetitions=5, B=8192):
     """Complete cycles a second of the production code on a toy pair: noise, build, models, verification."""
     from rheocheck.core import Shape
     from rheocheck.production import VERIFIERS
-    from rheocheck.production.subject import Tables, toy_cycle
+    from rheocheck.production.subject import PairTensors, toy_cycle
     from toy_models.random_family import random_pair
 
     shape = Shape(leads=1, branching=3, depth=2, nodes=5)
     pair = random_pair(1, vocab_size=8, order=1, zeros=False, ties=False)
-    tables = Tables.of(pair, torch.float32).to(DEVICE[0])
+    tables = PairTensors.of(pair, torch.float32).to(DEVICE[0])
     start = torch.zeros(B, dtype=torch.long, device=DEVICE[0])
     for walk in (False, True):
 

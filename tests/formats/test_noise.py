@@ -9,7 +9,7 @@ import pytest
 
 from rheocheck.core import BUILDERS, VERIFIERS, Decoder, InputError, Shape
 from rheocheck.formats import load_pair
-from rheocheck.formats.noise import Coins, Race, cycle_from_noise
+from rheocheck.formats.noise import Coins, ProbeRace, cycle_from_noise
 from tests.oracle import block_law
 
 HALF = [0.5] * 8
@@ -17,9 +17,9 @@ HALF = [0.5] * 8
 
 def test_the_race_is_won_by_the_shortest_clock_in_rank_order():
     law = (Fraction(1, 8), Fraction(1, 2), Fraction(0), Fraction(3, 8))  # ranked: 1, 3, 0
-    assert Race([0.5, 0.5, 0.5]).choose(law) == 1
-    assert Race([0.1, 0.9, 0.5]).choose(law) == 3
-    assert Race([0.0, 0.0, 0.1, 0.9]).choose(law) == 0  # u = 0 never wins; the clock of a fourth token is not read
+    assert ProbeRace([0.5, 0.5, 0.5]).choose(law) == 1
+    assert ProbeRace([0.1, 0.9, 0.5]).choose(law) == 3
+    assert ProbeRace([0.0, 0.0, 0.1, 0.9]).choose(law) == 0  # u = 0 never wins; the clock of a fourth token is not read
 
 
 def test_a_draw_lays_the_kept_children_first():
@@ -76,7 +76,7 @@ def test_a_verifier_that_draws_more_than_once_cannot_be_driven_by_arrays():
 
 def test_a_flip_in_a_builder_is_refused():
     with pytest.raises(InputError, match="use a rule"):
-        Race(HALF).flip(Fraction(1, 2))
+        ProbeRace(HALF).flip(Fraction(1, 2))
 
 
 def test_noise_of_the_wrong_size_is_refused():

@@ -9,7 +9,7 @@ from rheocheck.core import Shape
 from rheocheck.core.errors import InputError
 from rheocheck.generation import Request, against_greedy, generate
 from rheocheck.generation.cache import CachedModel
-from rheocheck.generation.greedy import Difference
+from rheocheck.generation.greedy import GreedyDifference
 from rheocheck.production import VERIFIERS
 from rheocheck.production.decide import Decision
 from tests.generation.llamas import one_thread, relatives  # noqa: F401
@@ -125,7 +125,9 @@ def test_a_text_that_ends_elsewhere_is_structural(monkeypatch):
     models = relatives(8)
     whole = generate(*models, REQUESTS[:1]).tokens[0]
     found = against_greedy(*models, [dataclasses.replace(REQUESTS[0], eos=(whole[5],))])
-    assert found.differences == (Difference(0, whole.index(whole[5]) + 1, whole[whole.index(whole[5]) + 1], None),)
+    assert found.differences == (
+        GreedyDifference(0, whole.index(whole[5]) + 1, whole[whole.index(whole[5]) + 1], None),
+    )
     assert found.structural
 
 
@@ -143,7 +145,7 @@ def test_a_text_that_ends_elsewhere_is_structural(monkeypatch):
     ],
 )
 def test_the_bounds_of_a_near_tie(margin, rounding, usual, verdict):
-    assert Difference(0, 0, 1, 2, margin, rounding, usual).verdict == verdict
+    assert GreedyDifference(0, 0, 1, 2, margin, rounding, usual).verdict == verdict
 
 
 def test_requests_must_be_greedy():

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from rheocheck.core import Shape
-from rheocheck.production import BUILDERS, VERIFIERS, Noise, build, draw_noise, verify
-from rheocheck.production.subject import Tables, toy_cycle
+from rheocheck.production import BUILDERS, VERIFIERS, CycleNoise, build, draw_noise, verify
+from rheocheck.production.subject import PairTensors, toy_cycle
 from tests.production.toy_batch import blind_drafter, rows
 from tests.shared_noise import case
 
@@ -23,8 +23,8 @@ def test_cpu_and_gpu_agree(seed, walk):
     probe, coin = (torch.from_numpy(part) for part in one.noise(2000))
     runs = []
     for device in ("cpu", "cuda"):
-        tables = Tables.of(one.pair, torch.float64, laws=True).to(device)
-        noise = Noise(probe.to(device), coin.to(device))
+        tables = PairTensors.of(one.pair, torch.float64, laws=True).to(device)
+        noise = CycleNoise(probe.to(device), coin.to(device))
         start = torch.zeros(2000, dtype=torch.long, device=device)
         names = BUILDERS[one.builder], VERIFIERS[one.verifier]
         runs.append(toy_cycle(tables, start, one.shape, noise, *names, walk=walk))

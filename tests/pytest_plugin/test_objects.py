@@ -4,12 +4,12 @@ import pytest
 
 from rheocheck.core.errors import InputError
 from rheocheck.pytest_plugin.assertions import Assertions
-from rheocheck.pytest_plugin.settings import Settings
+from rheocheck.pytest_plugin.settings import SuiteSettings
 from tests.audit.test_objects import FOUR, Words, bonus_from_the_drafter
 
 
 def assertions():
-    return Assertions("test_it", Settings(root=1, attempt=0, suite_alpha=1e-6, eps=0.15, samples=None))
+    return Assertions("test_it", SuiteSettings(root=1, attempt=0, suite_alpha=1e-6, eps=0.15, samples=None))
 
 
 @pytest.mark.distribution

@@ -1,6 +1,6 @@
 """The text of a verdict says what the verdict says."""
 
-from rheocheck.audit.verdict import Boundary, Verdict, Witness
+from rheocheck.audit.verdict import BoundaryToken, Verdict, Witness
 from rheocheck.report.audit_text import audit_text
 
 
@@ -75,7 +75,7 @@ def test_thresholds_that_are_no_power_of_ten():
 
 def test_boundary_tokens_and_notes_are_shown():
     text = audit_text(
-        verdict("inconclusive", boundary_tokens=(Boundary((), 1, 0.0, 4),), notes=("draw more",), seed=None)
+        verdict("inconclusive", boundary_tokens=(BoundaryToken((), 1, 0.0, 4),), notes=("draw more",), seed=None)
     )
     assert 'boundary token: after context "", token 1 is within rounding of a filter\'s cut-off' in text
     assert "emitted 4 times" in text

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rheocheck.bench.cells import HONEST, plain, probed
-from rheocheck.bench.evidence import Evidence
+from rheocheck.bench.evidence import ClaimEvidence
 from rheocheck.core.errors import MissingExtra
 from rheocheck.report import claims_plots as plots
 from tests.bench.synthetic import evidence, result
@@ -44,9 +44,9 @@ def test_curves_are_over_common_prompts():
     whole = evidence()
     easy = (replace(m, rows=tuple(replace(row, blocks=(9,) * 40) for row in m.rows)) for m in whole.pieces)
     late = [m for m in easy if m.piece.first >= 32 and m.piece.cell in CORE]
-    lacking = Evidence([*(m for m in whole.pieces if m.piece.first < 32), *late])
+    lacking = ClaimEvidence([*(m for m in whole.pieces if m.piece.first < 32), *late])
     assert lacking.one(plain(1.0)).estimate > 5
-    half = Evidence(m for m in whole.pieces if m.piece.first < 32)
+    half = ClaimEvidence(m for m in whole.pieces if m.piece.first < 32)
     drawn = result(lacking).of(plain(1.0)).drawn["block"]
     assert drawn == half.one(plain(1.0)) and drawn.clusters == 32
 

@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
-from rheocheck.audit.matrix import Row
-from rheocheck.audit.verdict import Boundary, BoundaryFault, ShownPath, Step, Verdict, Witness
+from rheocheck.audit.matrix import MatrixRow
+from rheocheck.audit.verdict import BoundaryFault, BoundaryToken, ShownPath, ShownStep, Verdict, Witness
 from rheocheck.report.audit_text import audit_text
 from rheocheck.report.exact_text import path_lines
 from rheocheck.report.matrix_table import matrix_table
@@ -24,8 +24,8 @@ def verdict(word="no_bias_found", **changes):
 PATH = ShownPath(
     (0, 1), 0.0125,
     (
-        Step(0, 3, 0.25, "torch.multinomial drew 0", "generate.py:12"),
-        Step(11, 12, 0.05, "uniform < 0.25", "generate.py:40"),
+        ShownStep(0, 3, 0.25, "torch.multinomial drew 0", "generate.py:12"),
+        ShownStep(11, 12, 0.05, "uniform < 0.25", "generate.py:40"),
     ),
     "rheocheck audit my:decoder --target my:law --tokens 2 --replay 0,11",
 )  # fmt: skip
@@ -63,7 +63,7 @@ def test_bounds_are_rounded_up():
 
 
 def test_a_step_names_its_caller():
-    steps = (Step(1, 3, 0.5, "random.choices drew 1", "helper.py:7", "decoder.py:12"),)
+    steps = (ShownStep(1, 3, 0.5, "random.choices drew 1", "helper.py:7", "decoder.py:12"),)
     lines = path_lines(ShownPath((1,), 0.5, steps, ""))
     assert lines[1:] == [
         "  1 of 0..2, probability 0.5000  random.choices drew 1  (helper.py:7, called from decoder.py:12)",
@@ -76,13 +76,13 @@ def test_no_digit_below_the_tolerance_is_printed():
     assert len({audit_text(verdict(total_variation=value)) for value in values}) == 1
     assert "total variation 1.1e-06, above the float tolerance 1e-06" in audit_text(verdict(total_variation=1.1e-6))
     assert verdict(total_variation=8.5e-8).to_dict()["total_variation"] == 8.5e-8
-    rows = [Row("x", False, verdict(total_variation=value)) for value in values]
+    rows = [MatrixRow("x", False, verdict(total_variation=value)) for value in values]
     assert len({str(list(matrix_table([row], ["x"]).columns[2].cells)) for row in rows}) == 1
     assert list(matrix_table(rows[:1], ["x"]).columns[2].cells) == ["below 1e-06"]
 
 
 def test_a_row_of_a_matrix_is_one_line():
-    row = Row("x", False, verdict(total_variation=0.0, tolerance=2.5e-6, plain_runs=5000, hidden_tv=0.00451))
+    row = MatrixRow("x", False, verdict(total_variation=0.0, tolerance=2.5e-6, plain_runs=5000, hidden_tv=0.00451))
     console = Console(width=160, file=io.StringIO())
     console.print(matrix_table([row], ["x"]))
     (line,) = console.file.getvalue().splitlines()
@@ -141,7 +141,7 @@ def test_an_impossible_token_may_be_a_bias_below_the_tolerance():
 def test_what_lies_on_the_edge():
     text = audit_text(
         verdict(
-            boundary_tokens=(Boundary((0,), 1, 0.0, 0, 2e-7),),
+            boundary_tokens=(BoundaryToken((0,), 1, 0.0, 0, 2e-7),),
             boundary_faults=(
                 BoundaryFault((2, 1), "uniform 3 = 0", "decoder.py:9"),
                 BoundaryFault((2, 2), "uniform 3 = 0", "decoder.py:9"),
@@ -158,6 +158,6 @@ def test_what_lies_on_the_edge():
 
 
 def test_paths_of_one_choice_and_of_none():
-    one = ShownPath((3,), 0.5, (Step(1, 2, 0.5, "coin", "x.py:1"),), "")
+    one = ShownPath((3,), 0.5, (ShownStep(1, 2, 0.5, "coin", "x.py:1"),), "")
     assert path_lines(one)[0] == "path: 1 random choice, probability 0.5000, emits 3"
     assert path_lines(ShownPath((3,), 1.0, (), "")) == ["no random choice at all: always emits 3"]

@@ -16,7 +16,7 @@ from rheocheck.exact.emission import Emission, Walk
 from rheocheck.exact.enumeration import forest_of
 from rheocheck.exact.forest import Forest
 from rheocheck.exact.numbers import as_fraction
-from rheocheck.exact.slots import Slots
+from rheocheck.exact.slots import RuleSlots
 from rheocheck.exact.variation import total_variation
 
 
@@ -54,7 +54,7 @@ class Trees:
 
     def probes(self) -> bool:
         """Whether a rule draws a token at the first node."""
-        return any(slot.law is not None for slot in Slots(self.pair, self.builder, self.shape).at(self.start))
+        return any(slot.law is not None for slot in RuleSlots(self.pair, self.builder, self.shape).at(self.start))
 
 
 def point_of(value: Value, trees: Trees, verifier: Verifier, budget: Budget) -> Point | LeftOut:

@@ -246,7 +246,7 @@ def _decided(value: Any) -> Any:
     return jnp.asarray(numpy_arrays.decided(value)) if isinstance(value, LazyArray) else value
 
 
-class _Source:
+class _JaxSource:
     def stand_ins(self) -> list[tuple[Any, Any]]:
         return [(seeder, seedable(seeder)) for seeder in (jax.random.key, jax.random.PRNGKey)]
 
@@ -254,4 +254,4 @@ class _Source:
         return [jax_randomness(streams)]
 
 
-SOURCE = _Source()
+SOURCE = _JaxSource()

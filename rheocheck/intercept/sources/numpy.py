@@ -279,7 +279,7 @@ def _array(cells: Any, shape: tuple[int, ...]) -> NoiseArray | Noise:
     return NoiseArray(cells) if shape else cells[()]
 
 
-class _Source:
+class _NumpySource:
     def stand_ins(self) -> list[tuple[Any, Any]]:
         return numpy_pairs()
 
@@ -287,4 +287,4 @@ class _Source:
         return [numpy_seeding(), older_sources(streams), numpy_randomness(streams)]
 
 
-SOURCE = _Source()
+SOURCE = _NumpySource()

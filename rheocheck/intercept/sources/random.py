@@ -244,7 +244,7 @@ def _math(name: str, original: Callable[..., float]) -> Callable[..., Any]:
     return function
 
 
-class _Source:
+class _RandomSource:
     def stand_ins(self) -> list[tuple[Any, Any]]:
         return []
 
@@ -252,4 +252,4 @@ class _Source:
         return [random_randomness(streams)]
 
 
-SOURCE = _Source()
+SOURCE = _RandomSource()

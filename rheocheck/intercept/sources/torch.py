@@ -268,7 +268,7 @@ def _order(tensor: torch.Tensor) -> tuple[int, ...]:
     return tuple(sorted((d for d, n in enumerate(tensor.shape) if n > 1), key=lambda d: -strides[d]))
 
 
-class _Source:
+class _TorchSource:
     def stand_ins(self) -> list[tuple[Any, Any]]:
         return torch_pairs()
 
@@ -276,4 +276,4 @@ class _Source:
         return [torch_randomness(streams)]
 
 
-SOURCE = _Source()
+SOURCE = _TorchSource()
