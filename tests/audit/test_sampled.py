@@ -170,7 +170,7 @@ def test_an_undecided_audit_stops_at_four_times_the_budget():
     verdict = audit(subjects.shared_rows, target=subjects.CHAIN, tokens=4, tv=0.45, alpha=1e-100, seed=2)
     law = joint_law(as_target(subjects.CHAIN), (), 4, 0.0).cell_law()
     assert (verdict.verdict, verdict.exit_code) == ("inconclusive", 3)
-    assert verdict.samples == law_plan(law, tv=0.45, alpha=1e-100, delta=1e-3).cap
+    assert verdict.samples == law_plan(law, tv=0.45, alpha=1e-100 * MAIN, delta=1e-3).cap
     assert "the draws depend on each other" in verdict.notes[0]
 
 
