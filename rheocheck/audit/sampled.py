@@ -181,8 +181,8 @@ class _Asker:
         self.about = None
         if self.target is not None:
             self.about = choose_object(
-                self.target, context, tokens, asked, self.rtol, tv=tv, samples=self.samples, alpha=alpha, delta=DELTA,
-                saved=self._saved_object(),
+                self.target, context, tokens, asked, self.rtol, tv=tv, samples=self.samples, alpha=self._share(),
+                delta=DELTA, saved=self._saved_object(),
             )  # fmt: skip
         self.pilot = None if baseline is None else self._pilot(tv)
         self.tv = tv or DEFAULT_TV
@@ -311,15 +311,15 @@ class _Asker:
             return lambda law: True
         wanted = tv or DEFAULT_TV
         allowed = 2 * UNLIMITED / wanted**2 if self.samples is None else self.samples
-        return lambda law: baseline_plan(law, tv=wanted, alpha=self.alpha, delta=DELTA).pass_ <= allowed
+        return lambda law: baseline_plan(law, tv=wanted, alpha=self._share(), delta=DELTA).pass_ <= allowed
 
     def _reach(self, samples: int) -> tuple[float, float]:
         """The TV that so many draws find, and the one that they rule out."""
         if self.target is None:
             assert self.pilot is not None
-            return baseline_reach(self.pilot, self.tokens, samples, alpha=self.alpha, delta=DELTA)
+            return baseline_reach(self.pilot, self.tokens, samples, alpha=self._share(), delta=DELTA)
         assert self.about is not None
-        return law_reach(self.about.joint.cell_law(), samples, alpha=self.alpha, delta=DELTA)
+        return law_reach(self.about.joint.cell_law(), samples, alpha=self._share(), delta=DELTA)
 
     def _saved_object(self) -> int | None:
         """How many tokens the object of the saved audit has."""

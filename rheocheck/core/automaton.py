@@ -1,6 +1,6 @@
 """The states of a pair: all that its two tables can tell apart about a context, as few as possible.
 
-    rows[s]      what the tables say in state s: the laws (q, p)
+    words[s]     a context in state s: after it the tables say what they say in this state
     step[s][x]   the state after token x in state s; state 0 is the start
 
 A context is in the longest suffix of it that some context of the tables begins with (Aho and Corasick, 1975). Such
@@ -11,7 +11,7 @@ futures, different ones do not.
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-Word = tuple[int, ...]
+from rheocheck.core.rows import Context
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Automaton:
     longest  length of the tables' longest context: tokens before the last so many change nothing
     """
 
-    words: tuple[Word, ...]
+    words: tuple[Context, ...]
     step: tuple[tuple[int, ...], ...] = field(repr=False)
     longest: int
 
-    def state(self, context: Word) -> int:
+    def state(self, context: Context) -> int:
         """The state that a context is in. Raises IndexError where it holds a token outside the vocabulary."""
         at = 0
         for token in context[max(0, len(context) - self.longest) :]:
@@ -33,7 +33,7 @@ class Automaton:
         return at
 
 
-def automaton(vocab_size: int, contexts: Iterable[Word], row: Callable[[Word], Hashable]) -> Automaton:
+def automaton(vocab_size: int, contexts: Iterable[Context], row: Callable[[Context], Hashable]) -> Automaton:
     """Build the fewest states that tell apart what `row` says after any context.
 
     contexts  those that have a row of their own, the empty one among them
@@ -67,9 +67,9 @@ def _numbered(keys: Sequence[Hashable]) -> list[int]:
     return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
-def _by_length(word: Word) -> tuple[int, Word]:
+def _by_length(word: Context) -> tuple[int, Context]:
     return len(word), word
 
 
-def _longest(number: dict[Word, int], word: Word) -> int:
+def _longest(number: dict[Context, int], word: Context) -> int:
     return next(number[word[start:]] for start in range(len(word) + 1) if word[start:] in number)

@@ -74,6 +74,7 @@ class Pair:
         for name in ("draft", "target"):
             rows = {s: tuple(number(x) for x in row) for s, row in getattr(self, name).items()}
             object.__setattr__(copy, name, rows)
+        object.__setattr__(copy, "states", self.states)  # the same: numbers that differ are converted into such
         return copy
 
     @classmethod

@@ -6,6 +6,7 @@ short.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 from rheocheck.core.decoder import Verifier
@@ -78,16 +79,11 @@ class Emission:
         """{context: mass}: completed by plain target sampling, these prefixes of blocks have the law of the blocks."""
         return _sum(self.ends, self.bonus)
 
-    @property
+    @cached_property
     def stops(self) -> dict[Context, Any]:
-        """{context: probability that the block ends exactly there}."""
+        """{context: probability that the block ends exactly there}; to be read when all trees are added."""
         drawn = ({(*at, y): mass for y, mass in self._bonus_at(at).items()} for at in self.bonus)
         return _sum(self.ends, *drawn)
-
-    @property
-    def emitted(self) -> dict[Context, dict[int, Any]]:
-        """{context: {token: probability of coming there and emitting it}}."""
-        return {context: self.emitted_at(context) for context in self.visits}
 
     def emitted_at(self, context: Context) -> dict[int, Any]:
         """{token: probability of coming to the context and emitting it}."""

@@ -58,10 +58,10 @@ class FamilyLaws:
         """The law of the node at a context with this family."""
         key = (self.pair.state(context), family, cloud)
         if key not in self._families:
-            self._families[key] = self._asked(context, family, cloud)
+            self._families[key] = self._ask(context, family, cloud)
         return self._families[key]
 
-    def _asked(self, context: Context, family: Family, cloud: int | None) -> FamilyLaw:
+    def _ask(self, context: Context, family: Family, cloud: int | None) -> FamilyLaw:
         kinds = [self.forest.kinds[kind] for kind in family]
         drawn = next((place for place, kind in enumerate(kinds) if kind.claim != HOT), None)
         found = FamilyLaw([[kind.token, 0] for kind in kinds], probe=None if drawn is None else 0)

@@ -48,9 +48,8 @@ def total_variation(pair: Pair, start: Context, stops: Mapping[Context, Any]) ->
     return total
 
 
-def first_token_variation(pair: Pair, start: Context, emitted: Mapping[Context, Mapping[int, Any]]) -> Any:
-    """Compute it for the first token alone."""
-    law = emitted.get(start, {})
+def first_token_variation(pair: Pair, start: Context, law: Mapping[int, Any]) -> Any:
+    """Compute the total variation of the first token alone, whose law is given."""
     return sum(max(law.get(y, 0) - p, 0) for y, p in enumerate(pair.p(start)))
 
 

@@ -162,7 +162,7 @@ class _Engine:
 
     def _exact(self, variation: Any, emission: Emission, found: Witness | None) -> Verification:
         false_claims = self._in_time(self._false_claims)
-        first = {self.start: emission.emitted_at(self.start)}
+        first = emission.emitted_at(self.start)
         best = self._in_time(lambda: best_acceptance(self.pair, emission, self.budget))
         return Verification(
             verdict="biased" if variation else "lossless",

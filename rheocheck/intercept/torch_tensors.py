@@ -21,7 +21,6 @@ from rheocheck.intercept.lazy import Lazy, together
 from rheocheck.intercept.noise import ARRAYS, Noise
 from rheocheck.intercept.symbols import Cells
 
-_alias: Any = torch._C._is_alias_of  # type: ignore[attr-defined]
 ADVICE = "compare it with a number, race it by argmax, or audit by sampling"
 OPERATIONS: dict[str, Callable[..., Any]] = {}  # what can be done with noise, by torch's names: see torch_operations
 
@@ -253,7 +252,7 @@ def _of_decided(func: Any, args: Any, kwargs: Any) -> Any:
 def _views(part: Any, tensor: torch.Tensor) -> bool:
     """Whether a part of a result may share the memory of a tensor."""
     if isinstance(part, torch.Tensor) and not isinstance(part, LazyTensor | NoiseTensor):
-        return bool(_alias(part, tensor))
+        return bool(torch._C._is_alias_of(part, tensor))  # type: ignore[attr-defined]
     return isinstance(part, np.ndarray)
 
 
@@ -273,7 +272,7 @@ def _row_by_row(func: Any, args: Any, kwargs: Any, view: bool) -> Any:
     if not view or not isinstance(args[0], torch.Tensor):
         return wrapped(Lazy(axes, tuple(results)))
     if not isinstance(args[0], LazyTensor):  # a view of a real tensor must stay one; a copy may wait
-        return None if _alias(results[0], args[0]) else wrapped(Lazy(axes, tuple(results)))
+        return None if _views(results[0], args[0]) else wrapped(Lazy(axes, tuple(results)))
     args[0].aliased = True
     result = _undecided(Lazy(axes, tuple(results)))
     result.aliased = True

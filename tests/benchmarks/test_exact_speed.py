@@ -36,7 +36,7 @@ def law(pair, rule, shape):
     emission = Walk(pair, forest, rheo_verifier).emission(())
     return (
         total_variation(pair, (), emission.stops),
-        first_token_variation(pair, (), emission.emitted),
+        first_token_variation(pair, (), emission.emitted_at(())),
         len(forest.roots),
     )
 

@@ -35,7 +35,7 @@ def measured(pair, row):
     emission = Walk(pair, forest, VERIFIERS[row["verifier"]]).emission(())
     return (
         total_variation(pair, (), emission.stops),
-        first_token_variation(pair, (), emission.emitted),
+        first_token_variation(pair, (), emission.emitted_at(())),
         emission.expected_length,
     )
 

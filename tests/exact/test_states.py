@@ -8,6 +8,8 @@ import pytest
 from rheocheck import Pair, Shape, certify, load_pair, verify
 from rheocheck.core.builders import naive, rheo
 from rheocheck.core.verifiers import recursive
+from rheocheck.exact import Walk, forest_of, optimal_acceptance
+from toy_models.random_family import random_pair
 
 U, W = ["2/5", "3/10", "1/5", "1/10"], ["1/10", "1/5", "3/10", "2/5"]
 ONE_LONG_ROW = Pair(4, {(): U, (0, 1, 2, 3): W}, {(): W, (0, 1, 2, 3): U})
@@ -50,3 +52,13 @@ def test_a_bonus_that_is_not_the_targets_is_spelled_out():
     shape = Shape(leads=1, branching=2, depth=1, nodes=2)
     assert verify(pair, rheo, bonus_from_q, shape).total_variation > 0
     assert verify(pair, rheo, recursive, shape).total_variation == Fraction(0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_optimum_is_that_of_every_node_by_itself(seed):
+    """Nodes in one state that keep the same sets share one transport: not one number, which goes by their visits."""
+    pair, shape = random_pair(seed), Shape(leads=1, branching=3, depth=2, nodes=5)
+    emission = Walk(pair, forest_of(pair, rheo, (), shape), recursive).emission(())
+    each = {context: optimal_acceptance(pair.p(context), kept) for context, kept in emission.kept.items()}
+    best = verify(pair, rheo, recursive, shape).optimal_acceptance
+    assert (best.root, best.cycle) == (each[()], sum(each.values()) / emission.expected_length)
