@@ -7,16 +7,14 @@ short.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from rheocheck.core.decoder import Verifier
 from rheocheck.core.pair import Context, Pair
 from rheocheck.exact.budget import Budget
-from rheocheck.exact.family_law import FamilyLaws, add_measure
+from rheocheck.exact.family_law import FamilyLaws, Key, add_measure
 from rheocheck.exact.forest import LEAF, Family, Forest
 from rheocheck.exact.node_law import NodeLaws
-
-Key = TypeVar("Key")
 
 
 @dataclass
@@ -57,13 +55,11 @@ class Emission:
             (self.ends, other.ends),
             (self.accepts, other.accepts),
         ):
-            for context, mass in theirs.items():
-                mine[context] = mine.get(context, 0) + mass
-        for tables, more in ((self.drawn, other.drawn), (self.kept, other.kept)):
-            for context, law in more.items():
-                table: dict[Any, Any] = tables.setdefault(context, {})
-                for key, mass in law.items():
-                    table[key] = table.get(key, 0) + mass
+            add_measure(mine, theirs, 1)
+        for context, law in other.drawn.items():
+            add_measure(self.drawn.setdefault(context, {}), law, 1)
+        for context, sets in other.kept.items():
+            add_measure(self.kept.setdefault(context, {}), sets, 1)
         self.fallbacks |= other.fallbacks
         self.parents += other.parents
         self.survived += other.survived
